@@ -32,7 +32,7 @@ export async function openMysql(
   return openServer({
     shown: shownUrl(url),
     workingFolder,
-    catalogue: mysqlCatalogue,
+    catalogue: mysqlCatalogue(server),
     connections,
     placeOf,
     storage: () => mysqlStorage(pool),

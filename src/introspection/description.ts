@@ -1,5 +1,6 @@
 import type { Field } from '../definition/field.ts'
 import { isCutForm } from '../definition/stored-forms.ts'
+import { maxDepth } from '../protocol/json.ts'
 
 /** What a database contains, whatever kind of database it is. The definition is made of it. */
 export interface DatabaseDescription {
@@ -90,6 +91,9 @@ export const largeRows = 100_000
 export function isCut(field: Field | undefined): boolean {
   return field !== undefined && 'storedAs' in field && isCutForm(field.storedAs)
 }
+
+/** Why a column of JSON is published as text. */
+export const unfitJson = `some values are not JSON that a field can have: more than ${maxDepth} levels, a number that is not finite as a double, U+0000, or half of a surrogate pair`
 
 /** Returns what two fields must have in common so that one can refer to the other. */
 export function formOf(field: Field): string {

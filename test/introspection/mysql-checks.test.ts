@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { mysqlCatalogue } from '../../src/introspection/mysql/catalogue.ts'
 
-const { allowedBy } = mysqlCatalogue
+const { allowedBy } = mysqlCatalogue(() => 'MariaDB')
 
 test.each([
   ["`a` in ('open','it\\'s','b\\\\c')", { column: 'a', values: ['open', "it's", 'b\\c'] }],

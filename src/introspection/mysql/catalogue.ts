@@ -1,13 +1,16 @@
 import type { Field } from '../../definition/field.ts'
-import { quoted } from '../../storage/mysql/dialect.ts'
-import { fitTerm } from '../../storage/mysql/inspection.ts'
+import { quoted, type MysqlServer } from '../../storage/mysql/dialect.ts'
+import { fitTerm, mysqlInspection } from '../../storage/mysql/inspection.ts'
 import { unescaped } from '../../storage/mysql/literals.ts'
 import { readSchema, undeletableTables } from '../../storage/mysql/read-schema.ts'
 import type { CatalogueColumn } from '../../storage/sql/catalogue-tables.ts'
+import { sql } from '../../storage/sql/fragments.ts'
 import type { Column } from '../../storage/sql/tables.ts'
 import {
+  changedJson,
   decimalOf,
   exactly,
+  jsonOr,
   onlyText,
   roundingNote,
   timeOf,
@@ -15,16 +18,24 @@ import {
 } from '../server/candidates.ts'
 import type { AllowedValues, ServerCatalogue } from '../server/server-catalogue.ts'
 
-/** What introspection needs to know of MariaDB and MySQL. */
-export const mysqlCatalogue: ServerCatalogue = {
-  begin: 'start transaction with consistent snapshot, read only',
-  needsSavepoints: false,
-  undeletable: undeletableTables,
-  readTables: readSchema,
-  candidates,
-  fitTerm,
-  allowedBy,
-  quoted,
+/**
+ * Returns what introspection needs to know of MariaDB and MySQL. `server` returns which one it is, once a connection is
+ * open.
+ */
+export function mysqlCatalogue(server: () => MysqlServer): ServerCatalogue {
+  return {
+    begin: 'start transaction with consistent snapshot, read only',
+    needsSavepoints: false,
+    undeletable: undeletableTables,
+    readTables: readSchema,
+    candidates,
+    fitTerm,
+    inspection: () => mysqlInspection(server() === 'MariaDB'),
+    textOf: (value, { base }) =>
+      base === 'json' ? sql`cast(${value} as char character set utf8mb4)` : value,
+    allowedBy,
+    quoted,
+  }
 }
 
 function candidates(column: CatalogueColumn, isLink: boolean): Candidates {
@@ -39,11 +50,7 @@ function candidates(column: CatalogueColumn, isLink: boolean): Candidates {
     case 'text':
     case 'mediumtext':
     case 'longtext':
-      if (column.isJson !== true) return { fields: [{ type: 'text' }] }
-      return {
-        fields: [{ type: 'json' }, { type: 'text' }],
-        lastNote: 'text: some values are not JSON',
-      }
+      return column.isJson === true ? jsonOr({ type: 'text' }) : { fields: [{ type: 'text' }] }
     case 'enum':
       return { fields: [{ type: 'text' }] }
     case 'tinyint':
@@ -71,10 +78,7 @@ function candidates(column: CatalogueColumn, isLink: boolean): Candidates {
     case 'uuid':
       return exactly({ type: 'uuid' })
     case 'json':
-      return {
-        fields: [{ type: 'json', itemOnly: true, readOnly: true }],
-        note: "read-only, and only in single items: the server does not keep the order and the form of JSON. To accept this, replace itemOnly and readOnly with storedAs: 'jsonb'",
-      }
+      return changedJson('the server')
     case 'set':
     case 'time':
     case 'inet4':

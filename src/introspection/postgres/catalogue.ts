@@ -1,12 +1,15 @@
 import type { Field } from '../../definition/field.ts'
 import { readSchema } from '../../storage/postgres/catalogue.ts'
-import { fitTerm } from '../../storage/postgres/inspection.ts'
-import { quoted } from '../../storage/sql/fragments.ts'
+import { fitTerm, postgresInspection } from '../../storage/postgres/inspection.ts'
+import { quoted, sql } from '../../storage/sql/fragments.ts'
 import type { Column } from '../../storage/sql/tables.ts'
 import {
+  changedJson,
   decimalOf,
   exactly,
+  jsonOr,
   onlyText,
+  readOnlyText,
   rounded,
   timeOf,
   type Candidates,
@@ -20,6 +23,8 @@ export const postgresCatalogue: ServerCatalogue = {
   readTables: readSchema,
   candidates: candidateFields,
   fitTerm,
+  inspection: () => postgresInspection,
+  textOf: (value) => sql`${value}::text`,
   allowedBy,
   quoted,
 }
@@ -52,11 +57,10 @@ function candidateFields(column: Column, isLink: boolean): Candidates {
       return rounded(declared, { type: 'double', readOnly: true })
     case 'money':
       return rounded(declared, money)
+    case 'json':
+      return jsonOr(readOnlyText)
     case 'jsonb':
-      return {
-        fields: [{ type: 'json', itemOnly: true, readOnly: true }],
-        note: "read-only, and only in single items: jsonb does not keep the order and the form of JSON. To accept this, replace itemOnly and readOnly with storedAs: 'jsonb'",
-      }
+      return changedJson('jsonb')
     case 'bytea':
       return { fields: [], note: 'holds bytes' }
     default:
@@ -76,7 +80,6 @@ const exactTypes: Readonly<Record<string, readonly Field[]>> = {
   bool: [{ type: 'boolean' }],
   date: [{ type: 'date' }],
   uuid: [{ type: 'uuid' }],
-  json: [{ type: 'json' }],
 }
 
 function numericFields({ precision, scale, declared }: Column, isLink: boolean): Candidates {

@@ -1,4 +1,5 @@
 import type { Field } from '../../definition/field.ts'
+import { unfitJson } from '../description.ts'
 
 /** The fields that a column may be, and what to know of it. */
 export interface Candidates {
@@ -10,7 +11,8 @@ export interface Candidates {
   readonly lastNote?: string
 }
 
-const readOnlyText: Field = { type: 'text', readOnly: true }
+/** A field that shows the text of any value. */
+export const readOnlyText: Field = { type: 'text', readOnly: true }
 
 /** Returns fields, and read-only text for values that fit none of them. */
 export function exactly(...fields: readonly Field[]): Candidates {
@@ -21,6 +23,24 @@ export function exactly(...fields: readonly Field[]): Candidates {
 /** Returns read-only text, with the reason. */
 export function onlyText(reason: string): Candidates {
   return { fields: [readOnlyText], lastNote: `read-only text: ${reason}` }
+}
+
+/** Returns json, and text for JSON that no field can have. */
+export function jsonOr(text: Field): Candidates {
+  return { fields: [{ type: 'json' }, text], lastNote: `${kindOf(text)}: ${unfitJson}` }
+}
+
+/** Returns read-only json of a column that changes JSON, and read-only text for JSON that no field can have. */
+export function changedJson(what: string): Candidates {
+  return {
+    fields: [{ type: 'json', itemOnly: true, readOnly: true }, readOnlyText],
+    note: `read-only, and only in single items: ${what} does not keep the order and the form of JSON. To accept this, replace itemOnly and readOnly with storedAs: 'jsonb'`,
+    lastNote: `${kindOf(readOnlyText)}: ${unfitJson}`,
+  }
+}
+
+function kindOf({ readOnly }: Field): string {
+  return readOnly === true ? 'read-only text' : 'text'
 }
 
 /** Returns a read-only field of a column that would round values. */

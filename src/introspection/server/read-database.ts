@@ -4,12 +4,9 @@ import type {
   CatalogueReference,
   CatalogueTable,
 } from '../../storage/sql/catalogue-tables.ts'
-import { bind, type Connection } from '../../storage/sql/connection.ts'
-import { join, raw, sql } from '../../storage/sql/fragments.ts'
+import type { Connection } from '../../storage/sql/connection.ts'
 import {
-  formOf,
   isCut,
-  largeRows,
   type ColumnDescription,
   type DatabaseDescription,
   type LeftOut,
@@ -18,6 +15,7 @@ import {
   type TableDescription,
 } from '../description.ts'
 import type { Candidates } from './candidates.ts'
+import { fittingFields } from './fitting-fields.ts'
 import { deniedIn, deniedOf } from './role-rights.ts'
 import type { ServerCatalogue } from './server-catalogue.ts'
 
@@ -236,47 +234,3 @@ function referenceOf(
   const isImmediate = table.foreignKeys.some((key) => key.name === name)
   return { table: names.get(target) ?? targetName, columns, targets, onDelete, isImmediate }
 }
-
-// Statements of wide tables would have too many columns.
-const termsAtOnce = 200
-
-/** Returns those fields of each column that every value of the column fits. */
-async function fittingFields(
-  connection: Connection,
-  { fitTerm, quoted }: ServerCatalogue,
-  { table, candidates, reading }: CandidatesOfTable,
-): Promise<readonly (readonly Field[])[]> {
-  const from = raw([table.schema, table.name].map(quoted).join('.'))
-  const tests = candidates.flatMap(({ fields }, index) => {
-    const column = table.columns[index] as CatalogueColumn
-    return fields.flatMap((field) => {
-      const value = raw(quoted(column.name))
-      const term = fitTerm(value, column, field)
-      if (term === undefined) return []
-      const misfits = sql`max(case when ${value} is null or (${term}) then 0 else 1 end)`
-      return [{ name: testName(index, field), misfits }]
-    })
-  })
-  if (tests.length > 0) {
-    const some = sql`select 1 from ${from} limit ${raw(String(largeRows))}`
-    const [row = []] = await connection.rows(bind(sql`select count(*) from (${some}) as some_rows`))
-    if (Number(row[0]) >= largeRows) reading()
-  }
-  const unfit = new Set<string>()
-  for (let at = 0; at < tests.length; at += termsAtOnce) {
-    const group = tests.slice(at, at + termsAtOnce)
-    const terms = join(group.map(({ misfits }) => misfits))
-    const [row = []] = await connection.rows(bind(sql`select ${terms} from ${from}`))
-    for (const [index, { name }] of group.entries()) if (row[index] === '1') unfit.add(name)
-  }
-  return candidates.map(({ fields }, index) =>
-    fields.filter((field) => !unfit.has(testName(index, field))),
-  )
-}
-
-interface CandidatesOfTable extends Pick<FoundTable, 'table' | 'reading'> {
-  /** Those of each column. */
-  readonly candidates: readonly Candidates[]
-}
-
-const testName = (index: number, field: Field): string => `${index} ${formOf(field)}`

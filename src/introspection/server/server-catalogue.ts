@@ -1,11 +1,10 @@
-import type { Field } from '../../definition/field.ts'
 import type { CatalogueColumn, CatalogueTable } from '../../storage/sql/catalogue-tables.ts'
 import type { Connection } from '../../storage/sql/connection.ts'
-import type { Sql } from '../../storage/sql/fragments.ts'
 import type { Candidates } from './candidates.ts'
+import type { ValueCatalogue } from './fitting-fields.ts'
 
 /** What the tables of one kind of server are, and what their columns hold. */
-export interface ServerCatalogue {
+export interface ServerCatalogue extends ValueCatalogue {
   /** Begins a transaction that reads one state. */
   readonly begin: string
   /** Whether a failed statement ends the transaction, unless it is undone to a savepoint. */
@@ -20,15 +19,8 @@ export interface ServerCatalogue {
    * @param isLink whether it is part of a key or of a foreign key, where numbers are whole
    */
   candidates(column: CatalogueColumn, isLink: boolean): Candidates
-  /**
-   * Returns the condition that a value of a column, other than null, is one of its field. Undefined: the type of the
-   * column allows no other values.
-   */
-  fitTerm(value: Sql, column: CatalogueColumn, field: Field): Sql | undefined
   /** Returns what a CHECK constraint, as the server writes it, allows. Undefined: it does not list values of one column. */
   allowedBy(check: string): AllowedValues | undefined
-  /** Returns a name in quotes. */
-  quoted(name: string): string
 }
 
 /** The only values of a column. */

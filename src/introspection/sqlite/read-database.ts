@@ -9,6 +9,7 @@ import { folded } from '../../storage/sql/tables.ts'
 import { keyColumns, type Column } from '../../storage/sqlite/tables.ts'
 import {
   largeRows,
+  unfitJson,
   type ColumnDescription,
   type DatabaseDescription,
   type LeftOut,
@@ -16,7 +17,7 @@ import {
   type TableDescription,
 } from '../description.ts'
 import { readCatalogue, type CatalogueTable } from './catalogue.ts'
-import { readChecks } from './checks.ts'
+import { readChecks, type ColumnCheck } from './checks.ts'
 import { withFixedDigits, withSharedMicroseconds } from './shared-times.ts'
 import { candidateFields, declaredLength, type ColumnFacts } from './column-fields.ts'
 import {
@@ -123,7 +124,7 @@ function describeTable(connection: Connection, table: CatalogueTable): TableDesc
       const { check, profile } = facts[index] as ColumnFacts
       const note =
         fields.length > 0
-          ? noteOf(column.declared, fields)
+          ? noteOf(column.declared, fields, check)
           : reasonOf(column, profile, () => countKinds(connection, table.name, column.name))
       const hasDefault = column.default !== undefined && byDefault.length > 0
       const described = describeColumn(column, { fields, note, hasDefault, allowed: check.allowed })
@@ -186,8 +187,13 @@ interface Found extends Pick<ColumnDescription, 'fields' | 'hasDefault'> {
   readonly allowed: ColumnDescription['allowed'] | undefined
 }
 
-function noteOf(declared: string, [field]: ColumnDescription['fields']): string | undefined {
+function noteOf(
+  declared: string,
+  [field]: ColumnDescription['fields'],
+  { isJson }: ColumnCheck,
+): string | undefined {
   if (field?.type !== 'text') return undefined
+  if (isJson === true) return `text: ${unfitJson}`
   if (field.readOnly === true)
     return `read-only: it is declared ${declared}, so SQLite would change strings that look like numbers`
   const isLonger = declaredLength(declared) !== field.maxLength

@@ -95,7 +95,6 @@ function misfits(column: string, field: Field, isUtf8Database: boolean): string 
   const isAscii = `${column} NOT GLOB '*[^' || char(1) || '-' || char(127) || ']*'`
   if ((field.type === 'text' || field.type === 'json') && isUtf8Database)
     terms.push(`${isAscii} OR ${validUtf8}(CAST(${column} AS BLOB))`)
-  // SQLite accepts JSON that no request could contain.
   if (field.type === 'json') terms.push(`${jsonFunction}(${column})`)
   // SQLite does not check the length that a column declares.
   if (field.type === 'text' && field.maxLength !== undefined)

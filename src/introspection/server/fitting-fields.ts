@@ -1,0 +1,128 @@
+import type { Field } from '../../definition/field.ts'
+import { fieldTypes } from '../../definition/field-type.ts'
+import type { CatalogueColumn, CatalogueTable } from '../../storage/sql/catalogue-tables.ts'
+import { bind, type Connection, type TextRow } from '../../storage/sql/connection.ts'
+import type { Inspection } from '../../storage/sql/dialect.ts'
+import { join, raw, sql, type Sql } from '../../storage/sql/fragments.ts'
+import { largeRows } from '../description.ts'
+import type { Candidates } from './candidates.ts'
+
+/** How the values of a kind of server are compared with fields. */
+export interface ValueCatalogue {
+  /**
+   * Returns the condition that a value of a column, other than null, is one of its field. Undefined: the type of the
+   * column allows no other values.
+   */
+  fitTerm(value: Sql, column: CatalogueColumn, field: Field): Sql | undefined
+  /** Returns how a check finds values that only their text shows not to be ones of their field. */
+  inspection(): Pick<Inspection, 'doubtful' | 'parts'>
+  /** Returns the text of a value, as storage reads it. */
+  textOf(value: Sql, column: CatalogueColumn): Sql
+  /** Returns a name in quotes. */
+  quoted(name: string): string
+}
+
+/** A table whose values are read. */
+export interface ReadTable {
+  readonly table: CatalogueTable
+  /** The fields that each column may be. */
+  readonly candidates: readonly Candidates[]
+  /** Called before all rows are read, if they are many. */
+  readonly reading: () => void
+}
+
+/** A field that a column may be. */
+interface Tried {
+  readonly column: CatalogueColumn
+  readonly value: Sql
+  readonly field: Field
+}
+
+/** Reads rows of a table. */
+interface TableRows {
+  readonly table: CatalogueTable
+  readonly from: Sql
+  read(statement: Sql): Promise<readonly TextRow[]>
+}
+
+// Statements of wide tables would have too many columns.
+const termsAtOnce = 200
+
+/** Returns those fields of each column that every value of the column fits. */
+export async function fittingFields(
+  connection: Connection,
+  catalogue: ValueCatalogue,
+  { table, candidates, reading }: ReadTable,
+): Promise<readonly (readonly Field[])[]> {
+  const rows: TableRows = {
+    table,
+    from: raw([table.schema, table.name].map(catalogue.quoted).join('.')),
+    read: (statement) => connection.rows(bind(statement)),
+  }
+  const tried = candidates.map(({ fields }, index) => {
+    const column = table.columns[index] as CatalogueColumn
+    return fields.map<Tried>((field) => ({
+      ...{ column, field },
+      value: raw(catalogue.quoted(column.name)),
+    }))
+  })
+  const terms = tried.flat().flatMap((one) => {
+    const term = catalogue.fitTerm(one.value, one.column, one.field)
+    return term === undefined ? [] : [{ one, term }]
+  })
+  const { doubtful, parts } = catalogue.inspection()
+  const doubts = tried.flat().flatMap((one) => {
+    const text = catalogue.textOf(one.value, one.column)
+    const doubt = doubtful(text, one.field)
+    return doubt === undefined ? [] : [{ one, text, doubt }]
+  })
+  if (terms.length + doubts.length > 0) {
+    const some = sql`select 1 from ${rows.from} limit ${raw(String(largeRows))}`
+    const [[count] = []] = await rows.read(sql`select count(*) from (${some}) as some_rows`)
+    if (Number(count) >= largeRows) reading()
+  }
+  const unfit = new Set(await misfits(rows, terms))
+  const left = doubts.filter(({ one }) => !unfit.has(one))
+  if (left.length > 0) {
+    const column = (name: string): Sql => raw(catalogue.quoted(name))
+    const [[count] = []] = await rows.read(sql`select count(*) from ${rows.from}`)
+    const found = { table, from: rows.from, rows: Number(count), column }
+    const slices = await parts(connection, found)
+    for (const doubt of left) if (await isFound(rows, doubt, slices)) unfit.add(doubt.one)
+  }
+  return tried.map((own) => own.filter((one) => !unfit.has(one)).map(({ field }) => field))
+}
+
+/** Returns the fields that a condition shows not to fit a value. */
+async function misfits(
+  { from, read }: TableRows,
+  terms: readonly { readonly one: Tried; readonly term: Sql }[],
+): Promise<readonly Tried[]> {
+  const unfit: Tried[] = []
+  for (let at = 0; at < terms.length; at += termsAtOnce) {
+    const group = terms.slice(at, at + termsAtOnce)
+    const sums = group.map(
+      ({ one: { value }, term }) =>
+        sql`max(case when ${value} is null or (${term}) then 0 else 1 end)`,
+    )
+    const [row = []] = await read(sql`select ${join(sums)} from ${from}`)
+    unfit.push(...group.flatMap(({ one }, index) => (row[index] === '1' ? [one] : [])))
+  }
+  return unfit
+}
+
+/** Returns whether the text of a value shows that a field does not fit it. */
+async function isFound(
+  { from, read }: TableRows,
+  { one: { field, value }, text, doubt }: { one: Tried; text: Sql; doubt: Sql },
+  slices: readonly Sql[],
+): Promise<boolean> {
+  const { isStored } = fieldTypes[field.type]
+  for (const slice of slices.length === 0 ? [sql`1 = 1`] : slices) {
+    const found = await read(
+      sql`select ${text} from ${from} where ${slice} and ${value} is not null and (${doubt})`,
+    )
+    if (found.some(([stored]) => !isStored(stored, field))) return true
+  }
+  return false
+}

@@ -1,0 +1,146 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createService, openAccess, type ApplicationDefinitions } from 'rowgate'
+import { toFetchHandler } from 'rowgate/fetch'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { StorageAdapter } from '../../src/storage/index.ts'
+import { mysqlStorage } from '../../src/storage/mysql.ts'
+import { postgresStorage } from '../../src/storage/postgres.ts'
+import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { runAlone } from '../cli/stage.ts'
+import { drivers, openHandle } from '../kit/databases.ts'
+import {
+  address as mysqlAddress,
+  missingServer as missingMariaDb,
+  perServer,
+  testDatabase,
+} from '../kit/mysql.ts'
+import { address, missingServer as missingPostgres, testSchema } from '../kit/postgres.ts'
+import { temporaryFolder } from '../kit/storages.ts'
+
+/** A database with tables that another program has made. */
+interface Foreign {
+  /** What `rowgate introspect` names it. */
+  readonly line: readonly string[]
+  storage(): StorageAdapter
+}
+
+// JSON of the standard that no field of type json can have, but that each of the databases accepts.
+const unfit: Readonly<Record<string, string>> = {
+  large: '1e400',
+  digits: `[1${'0'.repeat(320)}]`,
+  nul: '{"a": "\\u0000"}',
+  name: '{"\\u0000": 1}',
+  surrogate: '["\\ud800"]',
+  halves: '["\\udc00\\ud800"]',
+  deep: `${'['.repeat(33)}${']'.repeat(33)}`,
+}
+// What looks like it in the statements that search for it.
+const fit: Readonly<Record<string, string>> = {
+  pair: '["\\ud83d\\ude00"]',
+  escaped: '"\\\\u0000 1e400 \\\\ud800"',
+  small: '[1e-400, 1e307]',
+  brackets: JSON.stringify('['.repeat(40)),
+  siblings: `[${'[],'.repeat(40)}{}]`,
+}
+
+function statements(type: (column: string) => string): readonly string[] {
+  const all = Object.entries({ ...unfit, ...fit })
+  const columns = all.map(([name]) => `${name}_ ${type(`${name}_`)}`)
+  const literal = (text: string): string => `'${text}'`
+  return [
+    `create table notes (id integer not null primary key, ${columns.join()})`,
+    `insert into notes values (1, ${all.map(() => literal('{"a":1}')).join()}),
+      (2, ${all.map(([, text]) => literal(text)).join()}), (3, ${all.map(() => 'null').join()})`,
+  ]
+}
+
+const databases = [
+  {
+    name: 'SQLite',
+    missing: undefined,
+    fallback: { type: 'text' },
+    open: async (): Promise<Foreign> => {
+      const file = join(temporaryFolder(), 'shop.db')
+      writeFileSync(file, '')
+      const handle = openHandle(drivers[0] as (typeof drivers)[number], file)
+      for (const each of statements((column) => `text check (json_valid(${column}))`))
+        handle.exec(each)
+      handle.close()
+      return { line: [file], storage: () => sqliteStorage(file) }
+    },
+  },
+  {
+    name: 'PostgreSQL',
+    missing: await missingPostgres(),
+    fallback: { type: 'text', readOnly: true },
+    open: async (): Promise<Foreign> => {
+      const { name, run, pool, drop } = await testSchema()
+      onTestFinished(drop)
+      await run(statements(() => 'json').join(';'))
+      const { host, port, user, database } = address
+      return {
+        line: [`postgres://${user}@${host}:${port}/${database}`, '--schema', name],
+        storage: () => postgresStorage(pool),
+      }
+    },
+  },
+  {
+    name: 'MariaDB',
+    missing: await missingMariaDb(),
+    fallback: { type: 'text' },
+    open: async (): Promise<Foreign> => {
+      const { name, run, pool, drop } = await testDatabase()
+      onTestFinished(drop)
+      await run(
+        `set sql_mode = 'NO_BACKSLASH_ESCAPES'`,
+        // JSON_VALID of MariaDB rejects some of it.
+        perServer({ MariaDB: 'set check_constraint_checks = 0', MySQL: 'select 1' }),
+        ...statements((column) => `longtext check (json_valid(${column}))`),
+      )
+      const { host, port, user, password } = mysqlAddress
+      return {
+        line: [`mysql://${user}:${encodeURIComponent(password)}@${host}:${port}/${name}`],
+        storage: () => mysqlStorage(pool),
+      }
+    },
+  },
+]
+
+describe.each(databases)('JSON of $name', ({ missing, fallback, open }) => {
+  describe.skipIf(missing !== undefined)('that no field can have', () => {
+    test('makes its column text, so that its page can be read', async () => {
+      const { line, storage } = await open()
+      const { output, code, messages } = await runAlone([
+        ...['introspect', ...line],
+        ...['--json', '--application', 'shop'],
+      ])
+      expect(code).toBe(0)
+      const applications = JSON.parse(output) as ApplicationDefinitions
+      const fields = applications['shop']?.collections['notes']?.fields ?? {}
+      const names = (types: object): readonly string[] => Object.keys(types)
+      const fieldOf = (column: string): unknown =>
+        Object.values(fields).find((field) => field.column === `${column}_`)
+      expect(names(unfit).map((name) => [name, fieldOf(name)])).toMatchObject(
+        names(unfit).map((name) => [name, fallback]),
+      )
+      expect(names(fit).map((name) => [name, fieldOf(name)])).toMatchObject(
+        names(fit).map((name) => [name, { type: 'json' }]),
+      )
+      expect(messages).toContain('notes.deep_: ')
+      expect(messages).toContain('some values are not JSON that a field can have')
+      const service = createService({ applications, storage: storage(), security: openAccess() })
+      onTestFinished(() => service.close())
+      expect(await service.inspect()).toEqual([])
+      const handle = toFetchHandler(service)
+      const response = await handle(new Request('http://localhost/rest/v1/shop/notes'))
+      const page = (await response.json()) as { readonly items: readonly object[] }
+      expect({ status: response.status, items: page.items.length }).toEqual({
+        status: 200,
+        items: 3,
+      })
+      const shown = JSON.stringify(page.items[1])
+      for (const text of Object.values(unfit)) expect(shown).toContain(JSON.stringify(text))
+    })
+  })
+})
