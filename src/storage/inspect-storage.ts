@@ -4,6 +4,7 @@ import type { StoredValue } from '../definition/field-type.ts'
 import { hasPath } from '../request/item-path.ts'
 import { equal, type Row } from '../request/query.ts'
 import { isStorageError, type StorageAdapter, type StorageReader } from './adapter.ts'
+import { inspectCollections, reasonOf } from './inspect-collections.ts'
 import {
   correctThem,
   duplicateProblem,
@@ -11,6 +12,7 @@ import {
   referenceProblem,
   unfitProblem,
   unreachableProblem,
+  unreadProblem,
   type InspectionProgress,
   type StorageProblem,
 } from './problem.ts'
@@ -22,15 +24,35 @@ export async function inspectStorage(
   progress: InspectionProgress,
 ): Promise<readonly StorageProblem[]> {
   if (adapter.inspect !== undefined) return adapter.inspect(collections, progress)
-  const problems: StorageProblem[] = []
-  for (const collection of collections) {
-    problems.push(...(await inspectRows(adapter, collection, progress)))
-    for (const reference of collection.references) {
-      if (!collections.includes(reference.to)) continue
-      problems.push(...(await inspectReference(adapter, adapter, reference)))
-    }
+  return inspectCollections(collections, {
+    rows: (collection, add) =>
+      attempt(async () => add(await inspectRows(adapter, collection, progress))),
+    references: (reference, add) =>
+      attempt(async () => add(await inspectReference(adapter, adapter, reference))),
+  })
+}
+
+// Any error may be of the one collection, such as that of a report that takes too long.
+async function attempt(work: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    return reasonOf(error)
   }
-  return problems
+}
+
+/** Returns the problems of an adapter. If it can't be inspected, that is a problem of each collection. */
+export async function inspectReadable(
+  adapter: StorageAdapter,
+  collections: readonly PublishedCollection[],
+  progress: InspectionProgress,
+): Promise<readonly StorageProblem[]> {
+  try {
+    return await inspectStorage(adapter, collections, progress)
+  } catch (error) {
+    return collections.map((collection) => unreadProblem(collection, reasonOf(error)))
+  }
 }
 
 /** Returns the problem about items of one storage that refer to missing items of another one, or the same. */
@@ -156,18 +178,26 @@ async function readRows(
       select: collection.allNames.filter((name) => !without.includes(name)),
       count,
     })
+  // The values of a row may be compared with their fields in several steps, each with an error of its own.
+  const visitOne = async (offset: number, without: readonly string[]): Promise<number> => {
+    try {
+      const { rows } = await read(offset, 1, { without })
+      for (const row of rows) await visitor.row(row)
+      return rows.length
+    } catch (error) {
+      const more = unfitFields(error).filter((name) => !without.includes(name))
+      if (more.length === 0) throw error
+      visitor.unfit(more, (error as Error).message)
+      return visitOne(offset, [...without, ...more])
+    }
+  }
   const visit = async (offset: number, limit: number): Promise<number> => {
+    if (limit === 1) return visitOne(offset, noNames)
     let rows: readonly Row[]
     try {
       rows = (await read(offset, limit)).rows
     } catch (error) {
-      if (!isStorageError(error) || error.kind !== 'unfit') throw error
-      if (limit === 1) {
-        visitor.unfit(error.fields, error.message)
-        const [row] = (await read(offset, 1, { without: error.fields })).rows
-        if (row !== undefined) await visitor.row(row)
-        return 1
-      }
+      if (unfitFields(error).length === 0) throw error
       const half = Math.floor(limit / 2)
       const first = await visit(offset, half)
       return first < half ? first : first + (await visit(offset + half, limit - half))
@@ -183,6 +213,10 @@ async function readRows(
     visitor.progress?.(collection, done, Math.max(done, total))
   }
   return done
+}
+
+function unfitFields(error: unknown): readonly string[] {
+  return isStorageError(error) && error.kind === 'unfit' ? error.fields : noNames
 }
 
 function isUnreachable(collection: PublishedCollection, row: Row): boolean {

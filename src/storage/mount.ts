@@ -9,9 +9,10 @@ import { StorageError, tableIn, type StorageAdapter } from './adapter.ts'
 import { markSelfChecking } from './self-checking.ts'
 import { checkedStorage } from './checked.ts'
 import { completeConditions } from './complete-conditions.ts'
-import { inspectReference, inspectStorage } from './inspect-storage.ts'
+import { reasonOf } from './inspect-collections.ts'
+import { inspectReadable, inspectReference } from './inspect-storage.ts'
 import { mountTransaction, type ActiveTransaction } from './mount-transaction.ts'
-import type { StorageProblem } from './problem.ts'
+import { unreadProblem, type StorageProblem } from './problem.ts'
 
 /**
  * Combines several adapters into one. A key names the collections of its adapter: `'application/collection'`,
@@ -122,12 +123,15 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
       const problems: StorageProblem[] = []
       for (const adapter of distinct) {
         const own = collections.filter((collection) => routes.get(collection) === adapter)
-        problems.push(...(await inspectStorage(adapter, own, progress)))
+        problems.push(...(await inspectReadable(adapter, own, progress)))
       }
       for (const reference of collections.flatMap(({ references }) => references)) {
         const [from, to] = [routes.get(reference.from), routes.get(reference.to)]
         if (from === undefined || to === undefined || from === to) continue
-        problems.push(...(await inspectReference(from, to, reference)))
+        const found = inspectReference(from, to, reference).catch((error: unknown) => [
+          unreadProblem(reference.from, reasonOf(error), reference),
+        ])
+        problems.push(...(await found))
       }
       return problems
     },

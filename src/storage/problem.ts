@@ -42,6 +42,20 @@ export function tableProblem(collection: PublishedCollection, message: string): 
   }
 }
 
+/** Returns the problem about a collection, or a reference of it, that can't be inspected. */
+export function unreadProblem(
+  collection: PublishedCollection,
+  reason: string,
+  reference?: Reference,
+): StorageProblem {
+  if (reference === undefined) return tableProblem(collection, `its rows can't be read: ${reason}`)
+  const names = reference.fields.map(({ name }) => name).join(', ')
+  return tableProblem(
+    collection,
+    `${names} can't be compared with the items of ${reference.to.name}: ${reason}`,
+  )
+}
+
 /** Returns the problem about stored values that do not fit their field. `advice` says what to do. */
 export function unfitProblem(
   collection: PublishedCollection,

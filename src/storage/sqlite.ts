@@ -261,7 +261,11 @@ export function sqliteStorage(
     filterText: (collection, query, context) =>
       read(() => reads.filterText(collection, query, context)),
     inspect: (collections, progress) =>
-      inspectTables(collections, async (work) => read(() => work(reader)), progress),
+      inspectTables(
+        collections,
+        { read: async (work) => read(() => work(reader)), viewTime: complete.scanTimeout },
+        progress,
+      ),
     transaction: (transactionOptions, work) => writer.transaction(transactionOptions, work),
     close: () => (closing ??= closeAll()),
   })

@@ -100,3 +100,14 @@ test('the module can be named once', async () => {
     loaded: [],
   })
 })
+
+test('a view that can not be read is a problem, and the other tables are checked', async () => {
+  const { code, output } = await runOn(
+    `${table} INSERT INTO orders VALUES (1, '2024');
+     ALTER TABLE orders RENAME TO kept;
+     CREATE VIEW orders AS SELECT id, missing(ordered) AS ordered FROM kept`,
+    ['check'],
+  )
+  expect(code).toBe(1)
+  expect(output).toBe("shop/orders: its rows can't be read: no such function: missing\n")
+})

@@ -1,6 +1,7 @@
 import type { Field } from '../../definition/field.ts'
 import { rowsOf, type Connection } from '../../storage/sqlite/connection.ts'
 import { openReadOnly } from '../../storage/sqlite/open.ts'
+import { slowReason, slowViewsNow } from '../../storage/sqlite/slow-views.ts'
 import type { Affinity } from '../../storage/sqlite/column-types.ts'
 import { columnTypeOf } from '../../storage/sqlite/columns.ts'
 import { affinityOf } from '../../storage/sqlite/column-types.ts'
@@ -28,30 +29,48 @@ import {
   type ValueProfile,
 } from './value-profile.ts'
 
+/** Milliseconds that reading a view may take. */
+const maxViewTime = 60_000
+
 /**
  * Describes a SQLite database. It is opened for reading only, and read in one snapshot. Every value is read, so
  * that each described column has only values that can be published. Throws if the file can't be read.
+ *
+ * @param viewTime milliseconds that reading a view may take
  */
 export function describeSqlite(
   file: string,
   reading: ReadingTable = () => undefined,
+  viewTime = maxViewTime,
 ): DatabaseDescription {
   const connection = openReadOnly(file)
   try {
     // Defaults are tried out in a temporary table.
     connection.execute('PRAGMA temp_store = MEMORY; BEGIN')
-    return describe(connection, reading)
+    return describe(connection, reading, viewTime)
   } finally {
     connection.close()
   }
 }
 
-function describe(connection: Connection, reading: ReadingTable): DatabaseDescription {
+function describe(
+  connection: Connection,
+  reading: ReadingTable,
+  viewTime: number,
+): DatabaseDescription {
   const tables: TableDescription[] = []
   const leftOut: LeftOut[] = []
   const found = readCatalogue(connection)
+  const views = found.filter((table) => table.kind === 'view' && table.failure === undefined)
+  const read = views.map(({ name, columns }) => ({
+    name,
+    columns: columns.map((each) => each.name),
+  }))
+  const slow = new Set(slowViewsNow(connection, read, viewTime))
   for (const [index, table] of found.entries()) {
-    const reason = reasonToLeaveOut(table)
+    const reason =
+      reasonToLeaveOut(table) ??
+      (slow.has(table.name) ? unreadable(slowReason(viewTime)) : undefined)
     if (reason !== undefined) leftOut.push({ name: table.name, reason })
     else {
       try {

@@ -1,5 +1,7 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
+import { isStorageError } from '../adapter.ts'
+import { inspectCollections, reasonOf } from '../inspect-collections.ts'
 import {
   duplicateProblem,
   referenceProblem,
@@ -8,7 +10,7 @@ import {
   type StorageProblem,
 } from '../problem.ts'
 import type { Connection } from './connection.ts'
-import type { Inspection, Tables } from './dialect.ts'
+import type { Tables } from './dialect.ts'
 import { join, raw, sql } from './fragments.ts'
 import { inspectedTable, literalOf, type InspectedTable } from './inspected-table.ts'
 import { hasIndex } from './schema.ts'
@@ -17,63 +19,60 @@ import { placedColumn, placeOf } from './table-conditions.ts'
 import { unfitRows } from './unfit-rows.ts'
 import { uniqueIndex } from './wanted-indexes.ts'
 
+/** Runs work on a connection of its own. Rejects if there is none. */
+type OnConnection = <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>
+
 /** Looks for what {@link StorageProblem} lists, with statements of the database. Reads only. */
-export async function inspectServerTables(
-  connection: Connection,
+export function inspectServerTables(
+  onConnection: OnConnection,
   tables: Tables,
   collections: readonly PublishedCollection[],
   progress: InspectionProgress,
 ): Promise<readonly StorageProblem[]> {
   const { inspection } = tables.dialect
-  const problems: StorageProblem[] = []
-  const inspected = (collection: PublishedCollection): InspectedTable | undefined =>
-    tables.find(collection.table) && inspectedTable(connection, tables, collection)
-  for (const collection of collections) {
-    for (const message of collectionMistakes(tables, collection, collections)) {
-      problems.push(tableProblem(collection, message))
-    }
-    const table = inspected(collection)
-    if (table === undefined || inspection === undefined) continue
-    const targets = collection.references.flatMap((reference) => {
-      const target = collections.includes(reference.to) ? inspected(reference.to) : undefined
-      return target === undefined ? [] : [{ reference, target }]
+  // A statement that takes too long may cost its connection.
+  const attempt = (work: (connection: Connection) => Promise<void>): Promise<string | undefined> =>
+    onConnection(async (connection) => {
+      try {
+        await work(connection)
+        return undefined
+      } catch (error) {
+        if (!isOfDatabase(tables, error)) throw error
+        return reasonOf(error)
+      }
     })
-    try {
-      problems.push(...(await rowProblems({ table, targets }, inspection, progress)))
-    } catch (error) {
-      if (!isOfTable(tables, error)) throw error
-      problems.push(tableProblem(collection, `its rows can't be read: ${error.message}`))
-    }
-  }
-  return problems
+  return inspectCollections(collections, {
+    async rows(collection, add) {
+      add(
+        collectionMistakes(tables, collection, collections).map((message) =>
+          tableProblem(collection, message),
+        ),
+      )
+      if (tables.find(collection.table) === undefined || inspection === undefined) return undefined
+      return attempt(async (connection) => {
+        const table = inspectedTable(connection, tables, collection)
+        add(await unfitRows(table, inspection, progress))
+        for (const group of [collection.key, ...collection.uniques])
+          add(await duplicates(table, group))
+      })
+    },
+    async references(reference, add) {
+      const { from, to } = reference
+      const areFound = [from, to].every(({ table }) => tables.find(table) !== undefined)
+      if (!areFound || inspection === undefined) return undefined
+      return attempt(async (connection) => {
+        const [table, target] = [from, to].map((each) => inspectedTable(connection, tables, each))
+        if (table !== undefined && target !== undefined)
+          add(await missing(table, target, reference))
+      })
+    },
+  })
 }
 
-// Such as the lack of a right, or a division by zero in a view. The other tables can be read.
-function isOfTable({ dialect: { errors } }: Tables, error: unknown): error is Error {
-  const kind = errors.kindOf(error)
+// Such as the lack of a right, a division by zero in a view, or a statement that takes too long.
+function isOfDatabase({ dialect: { errors } }: Tables, error: unknown): boolean {
   const isCode = error instanceof Error && 'code' in error
-  return isCode && kind !== 'unavailable' && kind !== 'conflict'
-}
-
-async function rowProblems(
-  { table, targets }: ReferringTable,
-  inspection: Inspection,
-  progress: InspectionProgress,
-): Promise<readonly StorageProblem[]> {
-  const { collection } = table
-  const problems = [...(await unfitRows(table, inspection, progress))]
-  for (const group of [collection.key, ...collection.uniques]) {
-    problems.push(...(await duplicates(table, group)))
-  }
-  for (const { reference, target } of targets) {
-    problems.push(...(await missing(table, target, reference)))
-  }
-  return problems
-}
-
-interface ReferringTable {
-  readonly table: InspectedTable
-  readonly targets: readonly { readonly reference: Reference; readonly target: InspectedTable }[]
+  return isCode || isStorageError(error) || errors.kindOf(error) !== undefined
 }
 
 /** Returns the problem about rows with the same values of a group of fields. */

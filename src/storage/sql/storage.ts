@@ -246,11 +246,12 @@ export function sqlStorage(database: Database): StorageAdapter {
             joinedInserts({ use, tablesNow: () => tables, changing, checked }),
           ),
     ...(dialect.inspection !== undefined && {
-      inspect: (collections, progress) =>
-        onConnection(async (connection) => {
-          const found = await database.readTables(connection, collections)
-          return inspectServerTables(connection, found, collections, progress)
-        }),
+      inspect: async (collections, progress) => {
+        const found = await onConnection((connection) =>
+          database.readTables(connection, collections),
+        )
+        return inspectServerTables(onConnection, found, collections, progress)
+      },
     }),
     close: () => (closing ??= database.close()),
   })

@@ -1,5 +1,7 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
+import { isStorageError } from '../adapter.ts'
+import { inspectCollections } from '../inspect-collections.ts'
 import {
   duplicateProblem,
   referenceProblem,
@@ -19,7 +21,8 @@ import { sharingIn } from './search-index.ts'
 import { identifier, quoted, type Sql } from '../sql/fragments.ts'
 import { exactColumns, guaranteedFields } from './guarantees.ts'
 import { collectionMistakes } from './table-check.ts'
-import { readTables } from './tables.ts'
+import { slowReason, slowViews, type ReadView } from './slow-views.ts'
+import { readTables, type Tables } from './tables.ts'
 import {
   bytesFunction,
   bytesOf,
@@ -31,10 +34,17 @@ import {
 } from './unfit-rows.ts'
 import { folded } from '../sql/tables.ts'
 
+/** How the tables of a database are read. */
+export interface TableReads {
+  readonly read: ReadWith
+  /** Milliseconds that reading a view may take. */
+  readonly viewTime: number
+}
+
 /** Looks for what {@link StorageProblem} lists. Reads only. */
 export async function inspectTables(
   collections: readonly PublishedCollection[],
-  read: ReadWith,
+  { read, viewTime }: TableReads,
   progress: InspectionProgress,
 ): Promise<readonly StorageProblem[]> {
   const tables = await read((connection) => {
@@ -50,23 +60,47 @@ export async function inspectTables(
     const table = tables.find(collection.table)
     return table && createInspectedTable(collection, table, { guaranteed, read, progress })
   }
-  const problems: StorageProblem[] = []
-  for (const collection of collections) {
-    for (const message of collectionMistakes(collection, compared)) {
-      problems.push(tableProblem(collection, message))
-    }
-    const inspected = inspectedTable(collection)
-    if (inspected === undefined) continue
-    problems.push(...(await unfitRows(inspected)))
-    for (const group of [collection.key, ...collection.uniques]) {
-      problems.push(...(await duplicates(inspected, group)))
-    }
-    for (const reference of collection.references) {
-      const target = collections.includes(reference.to) ? inspectedTable(reference.to) : undefined
-      if (target !== undefined) problems.push(...(await missing(inspected, target, reference)))
-    }
+  const views = collections.flatMap((collection) => viewOf(collection, tables))
+  const slow = new Set(await read((connection) => slowViews(connection, views, viewTime)))
+  return inspectCollections(collections, {
+    async rows(collection, add) {
+      const inspected = inspectedTable(collection)
+      if (inspected?.table.failure !== undefined) return inspected.table.failure
+      const mistakes = collectionMistakes(collection, compared)
+      add(mistakes.map((message) => tableProblem(collection, message)))
+      if (inspected === undefined) return undefined
+      if (slow.has(collection.table)) return `${slowReason(viewTime)} (scanTimeout)`
+      return attempt(async () => {
+        add(await unfitRows(inspected))
+        for (const group of [collection.key, ...collection.uniques])
+          add(await duplicates(inspected, group))
+      })
+    },
+    async references(reference, add) {
+      const [inspected, target] = [reference.from, reference.to].map(inspectedTable)
+      if (inspected === undefined || target === undefined) return undefined
+      return attempt(async () => {
+        add(await missing(inspected, target, reference))
+      })
+    },
+  })
+}
+
+function viewOf({ table }: PublishedCollection, tables: Tables): readonly ReadView[] {
+  const { kind, columns, failure } = tables.find(table) ?? {}
+  if (kind !== 'view' || columns === undefined || failure !== undefined) return []
+  return [{ name: table, columns: Array.from(columns.values(), ({ name }) => name) }]
+}
+
+/** Returns the message of an error of the driver, such as that of a function that only another program registers. */
+async function attempt(work: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || isStorageError(error)) throw error
+    return error.message
   }
-  return problems
 }
 
 /** Returns the problem about rows with the same values of a group of fields. */

@@ -2,7 +2,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import { boundedMap, type KeptSize } from '../../keep-latest.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import type { ReadContext, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
-import { rowsOf, type Connection } from './connection.ts'
+import type { Connection } from './connection.ts'
 import type { CompleteSqlite } from './options.ts'
 import {
   filterRows,
@@ -15,6 +15,7 @@ import { maxStatements, readPlaces } from './read-place.ts'
 import { scanQueue } from './scan-queue.ts'
 import { startScanThread, type ScanJob } from './scan-thread.ts'
 import type { Session } from './session.ts'
+import { fileOf } from './slow-views.ts'
 import type { StatementText } from './statements.ts'
 import type { Tables } from './tables.ts'
 
@@ -125,12 +126,6 @@ export function plainReads(session: Session): Reads {
     close: () => Promise.resolve(),
     sizes: () => [],
   }
-}
-
-/** Returns the absolute path of the database. Undefined if it has no file. */
-function fileOf(connection: Connection): string | undefined {
-  const [, , file] = rowsOf(connection, 'PRAGMA database_list')[0] ?? []
-  return typeof file === 'string' && file !== '' ? file : undefined
 }
 
 /** Returns whether the permissions of the process include threads. */

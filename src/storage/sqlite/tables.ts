@@ -46,6 +46,8 @@ export interface Table {
   readonly statement: string
   readonly withoutRowId: boolean
   readonly columns: ReadonlyMap<string, Column>
+  /** Why its columns can't be read, for example because a view names a table that does not exist. */
+  readonly failure: string | undefined
   /** Returns whether columns, in lower case, are those of the primary key or of a unique index of every row. */
   isUnique(columns: readonly string[]): boolean
   /** Returns its indexes and its primary key. */
@@ -104,7 +106,7 @@ export function readTables(
   const wanted = new Set(collections.map(({ table }) => folded(table)))
   const listed = listTables(connection).filter(({ name }) => wanted.has(folded(name)))
   const names = listed.map(({ name }) => name)
-  const columns = columnsOf(connection, names)
+  const { columns, failures } = readableColumns(connection, names)
   // Most collections have the primary key as their key, so the indexes are seldom read.
   let indexes: ReturnType<typeof indexesOf> | undefined
   const tables = new Map(
@@ -127,6 +129,7 @@ export function readTables(
       const table: Table = {
         ...each,
         columns: new Map(described.map((column) => [folded(column.name), column])),
+        failure: failures.get(name),
         isUnique: (own) => {
           for (const { columns: indexed, unique, partial } of all()) {
             if (!unique || partial || indexed.length !== own.length) continue
@@ -143,6 +146,30 @@ export function readTables(
   return {
     find: (name) => tables.get(folded(name)),
     searches: () => (searches ??= searchEntries(connection)),
+  }
+}
+
+/** Reads the columns of tables and views, together if all of them can be read. */
+function readableColumns(
+  connection: Connection,
+  names: readonly string[],
+): {
+  readonly columns: ReadonlyMap<string, readonly Column[]>
+  readonly failures: ReadonlyMap<string, string>
+} {
+  try {
+    return { columns: columnsOf(connection, names), failures: new Map() }
+  } catch (error) {
+    const [name = '', ...others] = names
+    if (others.length === 0) {
+      const message = error instanceof Error ? error.message : String(error)
+      return { columns: new Map(), failures: new Map([[name, message]]) }
+    }
+    const each = names.map((one) => readableColumns(connection, [one]))
+    return {
+      columns: new Map(each.flatMap(({ columns }) => [...columns])),
+      failures: new Map(each.flatMap(({ failures }) => [...failures])),
+    }
   }
 }
 
