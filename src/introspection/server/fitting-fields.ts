@@ -93,6 +93,18 @@ export async function fittingFields(
   return tried.map((own) => own.filter((one) => !unfit.has(one)).map(({ field }) => field))
 }
 
+/** Reads the first row of a table. Rejects if the server does not compute the values of a view for the user. */
+export async function readFirstRow(
+  connection: Connection,
+  { quoted }: Pick<ValueCatalogue, 'quoted'>,
+  { schema, name, columns }: CatalogueTable,
+): Promise<void> {
+  const readable = columns.filter(({ isReadable }) => isReadable)
+  const values = join(readable.map((column) => raw(quoted(column.name))))
+  const from = raw([schema, name].map(quoted).join('.'))
+  if (readable.length > 0) await connection.rows(bind(sql`select ${values} from ${from} limit 1`))
+}
+
 /** Returns the fields that a condition shows not to fit a value. */
 async function misfits(
   { from, read }: TableRows,

@@ -15,7 +15,7 @@ import {
   type TableDescription,
 } from '../description.ts'
 import type { Candidates } from './candidates.ts'
-import { fittingFields } from './fitting-fields.ts'
+import { fittingFields, readFirstRow } from './fitting-fields.ts'
 import { deniedIn, deniedOf } from './role-rights.ts'
 import type { ServerCatalogue } from './server-catalogue.ts'
 
@@ -90,6 +90,8 @@ async function describeReadable(
   const { needsSavepoints } = catalogue
   if (needsSavepoints) await connection.command('savepoint described')
   try {
+    // Not every column is of a type whose values are read.
+    await readFirstRow(connection, catalogue, found.table)
     return await describeTable(connection, catalogue, found)
   } catch (error) {
     if (!(error instanceof Error)) throw error
