@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createService, defineCollection, integer, openAccess } from 'rowgate'
+import { createService, defineCollection, integer, openAccess, text } from 'rowgate'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { describeSqlite } from '../../src/introspection/sqlite/read-database.ts'
 import type { StorageAdapter } from '../../src/storage/index.ts'
@@ -134,3 +134,25 @@ test('introspection of SQLite leaves a view out that takes too long', () => {
     { name: 'slow', reason: `can't be read: it takes longer than ${limit} ms` },
   ])
 })
+
+test.skipIf(databases[1]?.missing !== undefined)(
+  'a check finds a view of PostgreSQL whose texts can not be computed',
+  async () => {
+    const [, database] = databases
+    const storage = await (database as (typeof databases)[number]).open([
+      'create table words (id integer primary key, word text)',
+      `insert into words values (1, 'a')`,
+      'create view failing as select id, chr(-id) as word from words',
+    ])
+    const failing = defineCollection({ publishes: ['Filter'], fields: { word: text() } })
+    const service = createService({
+      applications: { shop: { collections: { failing } } },
+      storage,
+      security: openAccess(),
+    })
+    onTestFinished(() => service.close())
+    expect(await service.inspect()).toMatchObject([
+      { kind: 'table', message: expect.stringMatching(/^its rows can't be read: /) as string },
+    ])
+  },
+)

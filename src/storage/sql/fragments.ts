@@ -80,6 +80,18 @@ export function join(fragments: readonly Sql[], separator: Sql = raw(', ')): Sql
   return draft
 }
 
+// SQLite rejects an expression of more than 1,000 levels, and each operator is one.
+const termsAtOnce = 100
+
+/** Returns terms with an operator between them, in parentheses. Many are nested in groups. */
+export function grouped(terms: readonly Sql[], operator: Sql): Sql {
+  if (terms.length <= termsAtOnce) return sql`(${join(terms, operator)})`
+  const groups = Array.from({ length: Math.ceil(terms.length / termsAtOnce) }, (_, at) =>
+    grouped(terms.slice(at * termsAtOnce, (at + 1) * termsAtOnce), operator),
+  )
+  return grouped(groups, operator)
+}
+
 /** Returns the rows of VALUES. */
 export function rowsOf(rows: readonly (readonly Sql[])[]): Sql {
   return join(rows.map((values) => sql`(${join(values)})`))

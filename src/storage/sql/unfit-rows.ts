@@ -32,6 +32,9 @@ interface Wrong {
   readonly examples: readonly string[]
 }
 
+// A statement of PostgreSQL returns 1,664 columns at most.
+const termsAtOnce = 1_000
+
 /** Returns the problems about stored values that do not fit their fields, that are missing, or that no path can have. */
 export async function unfitRows(
   table: InspectedTable,
@@ -54,24 +57,27 @@ export async function unfitRows(
   const counts = checked.map(() => 0)
   const doubts = checked.map((): string[] => [])
   let done = 0
+  const sums = checked.map(({ misfits }) =>
+    misfits === undefined ? raw('0') : sql`sum(case when ${misfits} then 1 else 0 end)`,
+  )
+  // A view computes only what a statement reads.
+  const values = fields.map((field) => sql`count(${place.column(field)})`)
+  const terms = [raw('count(*)'), ...sums, ...(place.found.kind === 'table' ? [] : values)]
   for (const part of parts.length === 0 ? [sql`1 = 1`] : parts) {
-    const sums = checked.map(({ misfits }) =>
-      misfits === undefined ? raw('0') : sql`sum(case when ${misfits} then 1 else 0 end)`,
-    )
-    const all = join([raw('count(*)'), ...sums])
-    const [[found, ...unfit] = []] = await rows(
-      sql`select ${all} from ${place.table} where ${part}`,
-    )
-    for (const [index, count] of unfit.entries()) {
-      counts[index] = (counts[index] ?? 0) + Number(count ?? 0)
+    const found: number[] = []
+    for (let at = 0; at < terms.length; at += termsAtOnce) {
+      const group = join(terms.slice(at, at + termsAtOnce))
+      const [row = []] = await rows(sql`select ${group} from ${place.table} where ${part}`)
+      found.push(...row.map((count) => Number(count ?? 0)))
     }
+    for (const [index, count] of counts.entries()) counts[index] = count + (found[index + 1] ?? 0)
     for (const [index, each] of checked.entries()) {
       if (each.doubts === undefined) continue
       const wrong = await each.doubts(part)
       counts[index] = (counts[index] ?? 0) + wrong.count
       doubts[index]?.push(...wrong.examples)
     }
-    done += Number(found ?? 0)
+    done += found[0] ?? 0
     progress(collection, done, Math.max(done, Number(total ?? 0)))
   }
   const problems: StorageProblem[] = []

@@ -2,8 +2,9 @@ import { isWithinBounds } from '../../definition/field-type.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { columnTypeOf } from './columns.ts'
+import type { SqliteRow, SqliteValue } from './connection.ts'
 import { fitCondition, furtherCondition, storageClassOf } from './forms.ts'
-import { identifier, join, literal, raw, quoted, sql, type Sql } from '../sql/fragments.ts'
+import { grouped, identifier, join, literal, raw, quoted, sql, type Sql } from '../sql/fragments.ts'
 
 /**
  * What a column guarantees, so that a read does not check it. `stored`: its values are not those of an expression,
@@ -56,13 +57,27 @@ export function readAll(
 export function readLengths(fields: readonly PublishedField[], alias?: string): Sql {
   const column = columnOf(alias)
   const isUtf8 = sql`length(cast('a' as blob)) = 1`
-  const lengths = fields.map((field, index) => {
-    const length = isText(field)
+  const lengths = fields.map((field) =>
+    isText(field)
       ? sql`case when ${isUtf8} then length(cast(${column(field)} as blob)) end`
-      : sql`null`
-    return sql`, ${length} as ${identifier(`n${index}`)}`
-  })
-  return join(lengths, sql``)
+      : sql`null`,
+  )
+  if (fields.length > maxLengths) {
+    const texts = lengths.map((length) => sql`coalesce(${length}, '')`)
+    return sql`, ${grouped(texts, sql` || ',' || `)} as ${identifier('n0')}`
+  }
+  const named = lengths.map((length, index) => sql`, ${length} as ${identifier(`n${index}`)}`)
+  return join(named, sql``)
+}
+
+// A statement of SQLite returns 2,000 columns at most. The lengths of a wide table are one string.
+const maxLengths = 990
+
+/** Returns the byte length of a string of a row, see {@link readLengths}. */
+export function lengthAt(values: SqliteRow, fields: number, index: number): SqliteValue {
+  if (fields <= maxLengths) return values[fields + index] ?? null
+  const length = String(values[fields]).split(',')[index]
+  return length === '' ? null : Number(length)
 }
 
 function isText(field: PublishedField): boolean {

@@ -4,6 +4,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import { StorageError, unfitError, type Row, type UnfitValue } from '../adapter.ts'
 import { columnTypeOf } from './columns.ts'
 import type { SqliteRow, SqliteValue } from './connection.ts'
+import { lengthAt } from './reading.ts'
 
 /** A row without the values that do not fit their fields. */
 export interface ReadRow {
@@ -42,7 +43,7 @@ export function readRow(
       continue
     }
     if (typeof value === 'string' && value.includes(replacement)) {
-      const length = values[names.length + index]
+      const length = lengthAt(values, names.length, index)
       if (length !== null && length !== Buffer.byteLength(value)) {
         unfit = [...(unfit ?? []), { field: name, found: 'text that is not valid UTF-8' }]
         continue

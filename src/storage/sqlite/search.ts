@@ -3,7 +3,7 @@ import { searchText } from '../adapter.ts'
 import type { Letters } from './column-types.ts'
 import { columnTypeOf } from './columns.ts'
 import type { SqliteValue } from './connection.ts'
-import { identifier, join, literal, sql, type Sql } from '../sql/fragments.ts'
+import { grouped, identifier, literal, sql, type Sql } from '../sql/fragments.ts'
 
 /** The name of the SQL function that folds a string for `$q`. */
 export const foldFunction = 'rowgate_fold'
@@ -65,7 +65,7 @@ export function searchCondition(
     const hasOther = sql`(instr(${text}, ${kelvin}) or instr(${text}, ${dottedI}))`
     return sql`(${like} or ${hasOther} and instr(${foldOthers(text)}, ${needle}))`
   })
-  return terms.length === 0 ? sql`0` : sql`(${join(terms, sql` or `)})`
+  return terms.length === 0 ? sql`0` : grouped(terms, sql` or `)
 }
 
 function fold(letters: Letters, text: Sql): Sql {

@@ -153,33 +153,39 @@ function validText(column: string): string {
   return `${bytesFunction}(${column}) = length(CAST(${column} AS BLOB))`
 }
 
+// A statement of SQLite returns 2,000 columns at most.
+const termsAtOnce = 1_000
+
 async function countMisfits(
   { collection, run, rowId, progress, from }: InspectedTable,
   checked: readonly Checked[],
 ): Promise<{ readonly total: number; readonly counts: readonly number[] }> {
-  const sums = checked.map(({ misfits }) => `sum(${misfits})`).join(', ')
+  const terms = ['count(*)', ...checked.map(({ misfits }) => `sum(${misfits})`)]
   const [[total = 0] = []] = await run(`SELECT count(*) FROM ${from}`)
   const counts = checked.map(() => 0)
   let done = 0
-  const add = (row: readonly SqliteValue[] | undefined): void => {
-    const [rows, ...found] = row ?? []
-    done += Number(rows ?? 0)
-    for (const [index, count] of found.entries())
-      counts[index] = (counts[index] ?? 0) + Number(count ?? 0)
+  const add = async (where: string, parameters: readonly SqliteValue[]): Promise<void> => {
+    const found: number[] = []
+    for (let at = 0; at < terms.length; at += termsAtOnce) {
+      const group = terms.slice(at, at + termsAtOnce).join(', ')
+      const [row = []] = await run(`SELECT ${group} FROM ${from}${where}`, parameters)
+      found.push(...row.map((count) => Number(count ?? 0)))
+    }
+    done += found[0] ?? 0
+    for (const [index, count] of counts.entries()) counts[index] = count + (found[index + 1] ?? 0)
     progress(collection, done, Number(total))
   }
-  const count = `SELECT count(*), ${sums} FROM ${from}`
   if (rowId === undefined) {
-    add((await run(count))[0])
+    await add('', [])
     return { total: done, counts }
   }
   const bounds = `SELECT CAST(${rowId} AS TEXT) FROM ${from} WHERE ${rowId} > CAST(? AS INTEGER) ORDER BY ${rowId} LIMIT 1 OFFSET ${rowsAtOnce - 1}`
-  const between = `${count} WHERE ${rowId} > CAST(? AS INTEGER) AND ${rowId} <= CAST(? AS INTEGER)`
+  const between = ` WHERE ${rowId} > CAST(? AS INTEGER) AND ${rowId} <= CAST(? AS INTEGER)`
   let [after, last] = ['-9223372036854775808', '']
   while (last !== end) {
     const [[bound = end] = []] = await run(bounds, [after])
     last = String(bound)
-    add((await run(between, [after, last]))[0])
+    await add(between, [after, last])
     after = last
   }
   return { total: done, counts }
