@@ -172,6 +172,7 @@ export async function introspected(
   })
   onTestFinished(() => service.close())
   await service.ready()
+  expect(await service.inspect()).toEqual([])
   const { collections = {} } = applications['app'] ?? {}
   return { messages, collections, client: createTestClient(service), service, reports }
 }
