@@ -20,6 +20,8 @@ interface RandomReference {
   /** The place of the other table. */
   readonly target: number
   readonly type: string
+  /** `first`: that of the first foreign key, so that one column has several. */
+  readonly columns: 'one' | 'two' | 'first'
   readonly action: string
   readonly timing: string
 }
@@ -75,6 +77,11 @@ const checks = (column: string): readonly string[] => [
   `check (${column} in ('a  '))`,
   `check (${column} in ('', 'a', 'a '))`,
   `check (${column} = 'x')`,
+]
+
+const uniques = [
+  ...['primary key (id)', 'primary key (id)', 'unique (id)', 'primary key (part, id)', ''],
+  ...['primary key (id), unique (id, part)'],
 ]
 
 const actions = ['', 'on delete restrict', 'on delete cascade', 'on delete set null']
@@ -165,13 +172,14 @@ export function randomTables(
   const reference = fc.record({
     target: fc.integer({ min: 0, max: 4 }),
     type: fc.constantFrom('int', 'int', 'int not null', 'bigint', 'int default 1'),
+    columns: fc.constantFrom('one', 'one', 'two', 'first'),
     action: fc.constantFrom(...actions, ...more),
     timing: fc.constantFrom(...timings),
   })
   const table = fc.record({
     name: fc.constantFrom(...names),
     id: fc.constantFrom(...ids[kind]),
-    unique: fc.constantFrom('primary key (id)', 'primary key (id)', 'unique (id)', ''),
+    unique: fc.constantFrom(...uniques),
     columns: fc.array(column, { maxLength: 5 }),
     // In PostgreSQL and SQLite beyond ASCII, columns can differ in case.
     twin: fc.constantFrom('', '', 'int', 'text not null'),
@@ -205,18 +213,19 @@ export function createStatements(
   tables: readonly RandomTable[],
 ): readonly string[] {
   const keys = tables.flatMap(({ name, references }) =>
-    references.map(({ target, action, timing }, index) => {
+    references.map(({ target, columns, action, timing }, index) => {
       const other = tables[target % tables.length] as RandomTable
       return {
         name,
-        key: `foreign key (r${index}) references ${quoted(other.name)} (id) ${action} ${timing}`,
+        key: `foreign key (${keyColumns(columns, index)}) references ${quoted(other.name)} (${columns === 'two' ? 'id, part' : 'id'}) ${action} ${timing}`,
       }
     }),
   )
   const creates = tables.map(({ name, id, unique, columns, constraints, references }) => {
     const lines = [
       `id ${id}`,
-      ...references.map(({ type }, index) => `r${index} ${type}`),
+      'part int not null default 1',
+      ...references.flatMap(({ type }, index) => [`r${index} ${type}`, `part${index} int`]),
       ...columns,
       ...constraints,
       ...(unique === '' ? [] : [unique]),
@@ -233,4 +242,9 @@ export function createStatements(
     ...others,
     ...keys.map(({ name, key }) => `alter table ${quoted(name)} add ${key}`),
   ]
+}
+
+function keyColumns(columns: RandomReference['columns'], index: number): string {
+  if (columns === 'first') return 'r0'
+  return columns === 'two' ? `r${index}, part${index}` : `r${index}`
 }
