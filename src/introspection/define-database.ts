@@ -158,6 +158,8 @@ function defineTable(
       ...(name === column.name ? {} : { column: column.name }),
     } as Field
   }
+  const { rows = 0 } = table.unreachable?.find((one) => groupName(one.key) === groupName(key)) ?? {}
+  if (isWritable && rows > 0) note(table.name, unreachableNote(rows))
   const keyNames = key.map((column) => names.get(column) as string)
   const [first = ''] = keyNames
   const publishes = publishedEvents(named, note)
@@ -184,6 +186,12 @@ function unmanagedOf({
       ...(foreignKeys.length === 0 ? {} : { foreignKeys }),
     },
   }
+}
+
+function unreachableNote(rows: number): string {
+  const [items, one] =
+    rows === 1 ? ['1 row has a key', 'it'] : [`${rows} rows have keys`, 'one of them']
+  return `${items} that no path can have: an empty one, "." or "..", or one of several parts with an empty part or a comma. Pages have ${rows === 1 ? 'it' : 'them'}, but no request reads, updates or deletes ${one} alone`
 }
 
 // Without a key, there are no single items.

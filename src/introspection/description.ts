@@ -25,6 +25,8 @@ export interface TableDescription {
   readonly columns: readonly ColumnDescription[]
   /** The groups of columns that identify a row, the best one first. None of their values is null. */
   readonly keys: readonly (readonly string[])[]
+  /** The keys of these that no path can have. Default: all have one. */
+  readonly unreachable?: readonly UnreachableRows[]
   /** The column whose number the database generates. */
   readonly generated?: string
   /** Other groups of columns whose values together are unique. */
@@ -42,6 +44,12 @@ export interface Denied {
 
 /** An event that writes. */
 export type WriteEvent = 'Insert' | 'Update' | 'Delete'
+
+/** How many rows have a key that no path can have: an empty one, a dot segment, or a part with a comma. */
+export interface UnreachableRows {
+  readonly key: readonly string[]
+  readonly rows: number
+}
 
 /** A column of an index. */
 export interface IndexedColumn {
@@ -91,6 +99,9 @@ export const largeRows = 100_000
 export function isCut(field: Field | undefined): boolean {
   return field !== undefined && 'storedAs' in field && isCutForm(field.storedAs)
 }
+
+/** How many other spellings of the values that a CHECK lists become values of an enumeration. */
+export const maxSpellings = 50
 
 /** Why a column of JSON is published as text. */
 export const unfitJson = `some values are not JSON that a field can have: more than ${maxDepth} levels, a number that is not finite as a double, U+0000, or half of a surrogate pair`

@@ -31,8 +31,7 @@ export function mysqlCatalogue(server: () => MysqlServer): ServerCatalogue {
     candidates,
     fitTerm,
     inspection: () => mysqlInspection(server() === 'MariaDB'),
-    textOf: (value, { base }) =>
-      base === 'json' ? sql`cast(${value} as char character set utf8mb4)` : value,
+    textOf: (value) => sql`convert(${value} using utf8mb4) collate utf8mb4_bin`,
     allowedBy,
     quoted,
   }

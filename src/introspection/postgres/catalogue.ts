@@ -24,7 +24,7 @@ export const postgresCatalogue: ServerCatalogue = {
   candidates: candidateFields,
   fitTerm,
   inspection: () => postgresInspection,
-  textOf: (value) => sql`${value}::text`,
+  textOf: (value) => sql`(${value}::text collate "C")`,
   allowedBy,
   quoted,
 }

@@ -16,8 +16,8 @@ export interface ValueCatalogue {
   fitTerm(value: Sql, column: CatalogueColumn, field: Field): Sql | undefined
   /** Returns how a check finds values that only their text shows not to be ones of their field. */
   inspection(): Pick<Inspection, 'doubtful' | 'parts'>
-  /** Returns the text of a value, as storage reads it. */
-  textOf(value: Sql, column: CatalogueColumn): Sql
+  /** Returns the text of a value, which is compared exactly. */
+  textOf(value: Sql): Sql
   /** Returns a name in quotes. */
   quoted(name: string): string
 }
@@ -72,7 +72,7 @@ export async function fittingFields(
   })
   const { doubtful, parts } = catalogue.inspection()
   const doubts = tried.flat().flatMap((one) => {
-    const text = catalogue.textOf(one.value, one.column)
+    const text = catalogue.textOf(one.value)
     const doubt = doubtful(text, one.field)
     return doubt === undefined ? [] : [{ one, text, doubt }]
   })

@@ -17,7 +17,8 @@ import {
 import type { Candidates } from './candidates.ts'
 import { fittingFields, readFirstRow } from './fitting-fields.ts'
 import { deniedIn, deniedOf } from './role-rights.ts'
-import type { ServerCatalogue } from './server-catalogue.ts'
+import type { AllowedValues, ServerCatalogue } from './server-catalogue.ts'
+import { textsOf } from './stored-texts.ts'
 
 /**
  * Describes the tables of a schema of a database server in one snapshot. Columns whose type allows values that their
@@ -132,18 +133,27 @@ async function describeTable(
       : { fields: [], note: "the role can't read it" },
   )
   const fitting = await fittingFields(connection, catalogue, { table, candidates, reading })
-  const allowed = new Map(
-    table.checks.flatMap((check) => {
-      const { column, values } = catalogue.allowedBy(check) ?? {}
-      return column === undefined ? [] : [[column, values] as const]
-    }),
-  )
+  const texts = textsOf(connection, catalogue, table)
+  const allowed = new Map<string, AllowedValues['values'] | undefined>()
+  for (const { column, values } of table.checks.flatMap(
+    (check) => catalogue.allowedBy(check) ?? [],
+  )) {
+    const own = columns.find(({ name, isReadable }) => name === column && isReadable)
+    if (own !== undefined) allowed.set(column, await texts.spelled(own, values))
+  }
   const described = columns.map((column, index) =>
     describeColumn(column, {
       candidates: candidates[index] as Candidates,
       fields: fitting[index] ?? [],
       allowed: column.labels ?? allowed.get(column.name),
     }),
+  )
+  const unreachable = await Promise.all(
+    keys.map((key) =>
+      texts.unreachable(
+        key.map((name) => described.find((column) => column.name === name) as ColumnDescription),
+      ),
+    ),
   )
   const generated = keys[0]?.length === 1 ? numberedColumn(columns, described, keys[0]) : undefined
   return {
@@ -156,6 +166,7 @@ async function describeTable(
         : column,
     ),
     keys,
+    unreachable: unreachable.flat(),
     ...(generated === undefined ? {} : { generated }),
     uniques: uniques.filter((group) => group.every((name) => isExact(described, name))),
     indexes: indexes.flatMap((index) => {

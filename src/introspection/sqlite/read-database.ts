@@ -21,6 +21,7 @@ import { readCatalogue, type CatalogueTable } from './catalogue.ts'
 import { readChecks, type ColumnCheck } from './checks.ts'
 import { withFixedDigits, withSharedMicroseconds } from './shared-times.ts'
 import { candidateFields, declaredLength, type ColumnFacts } from './column-fields.ts'
+import { spelled, unreachable } from './stored-texts.ts'
 import {
   countKinds,
   fieldsOfDefault,
@@ -132,25 +133,35 @@ function describeTable(connection: Connection, table: CatalogueTable): TableDesc
     .map((index) => index.columns.map((column) => column.name))
   const generated = rowIdColumn(table, primary)
   const keys = [primary, ...uniques.filter((group) => group.every((name) => required.has(name)))]
+  // SQLite accepts null in a primary key.
+  const usable = keys.filter((key) => key.length > 0 && key.every((name) => nullFree.has(name)))
+  const described = columns.map((column, index) => {
+    const possible = fitting[index] ?? []
+    const byDefault = fieldsWithDefault(connection, column, possible)
+    // A default that fits no field is not used.
+    const fields = byDefault.length > 0 ? byDefault : possible
+    const { check, profile } = facts[index] as ColumnFacts
+    const note =
+      fields.length > 0
+        ? noteOf(column.declared, fields, check)
+        : reasonOf(column, profile, () => countKinds(connection, table.name, column.name))
+    const hasDefault = column.default !== undefined && byDefault.length > 0
+    const allowed = spelled(connection, table, column.name, check.allowed)
+    const own = describeColumn(column, { fields, note, hasDefault, allowed })
+    return withFixedDigits(connection, table.name, own)
+  })
   return {
     name: table.name,
     ...(kind === 'table' ? {} : { readOnly: kind === 'view' ? 'a view' : 'a virtual table' }),
-    columns: columns.map((column, index) => {
-      const possible = fitting[index] ?? []
-      const byDefault = fieldsWithDefault(connection, column, possible)
-      // A default that fits no field is not used.
-      const fields = byDefault.length > 0 ? byDefault : possible
-      const { check, profile } = facts[index] as ColumnFacts
-      const note =
-        fields.length > 0
-          ? noteOf(column.declared, fields, check)
-          : reasonOf(column, profile, () => countKinds(connection, table.name, column.name))
-      const hasDefault = column.default !== undefined && byDefault.length > 0
-      const described = describeColumn(column, { fields, note, hasDefault, allowed: check.allowed })
-      return withFixedDigits(connection, table.name, described)
-    }),
-    // SQLite accepts null in a primary key.
-    keys: keys.filter((key) => key.length > 0 && key.every((name) => nullFree.has(name))),
+    columns: described,
+    keys: usable,
+    unreachable: usable.flatMap((key) =>
+      unreachable(
+        connection,
+        table.name,
+        described.filter(({ name }) => key.includes(name)),
+      ),
+    ),
     ...(generated === undefined ? {} : { generated }),
     uniques,
     indexes: indexes
