@@ -46,6 +46,10 @@ async function placeOf(connection: Connection): Promise<ServerPlace> {
   const [[name, lower] = []] = await connection.rows(statement)
   if (typeof name !== 'string')
     throw new CommandError('The URL names no database. Example: mysql://user@localhost:3306/shop.')
+  if (/^(?:information_schema|performance_schema|mysql|sys)$/i.test(name))
+    throw new CommandError(
+      `The database ${name} is one of the server. Its tables are not published.`,
+    )
   // With 0, the names of tables are those of files that differ in case.
   return { name, schema: name, source: name, folded: lower === '0' ? (each) => each : folded }
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { basename, extname, resolve } from 'node:path'
 import type { DatabaseDescription, ReadingTable } from '../introspection/description.ts'
 import { describeSqlite } from '../introspection/sqlite/read-database.ts'
@@ -47,6 +47,8 @@ function openFile(named: string, workingFolder: string, file: 'existing' | 'any'
   const path = resolve(workingFolder, named)
   const shown = printable(named)
   if (file === 'existing' && !existsSync(path)) throw new CommandError(`File not found: ${shown}.`)
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+    throw new CommandError(`${shown} is a folder.`)
   return {
     shown,
     name: basename(path, extname(path)),

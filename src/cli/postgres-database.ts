@@ -53,6 +53,10 @@ async function placeOf(connection: Connection, schema: string | undefined): Prom
         ? 'The search path of the connection names no schema. Name one with --schema.'
         : `There is no schema ${printable(schema)}, or the role may not use it.`,
     )
+  if (/^pg_|^information_schema$/.test(current))
+    throw new CommandError(
+      `The schema ${current} is one of the server. Its tables are not published.`,
+    )
   return {
     name,
     schema: current,

@@ -144,7 +144,7 @@ function defineTable(
     const field = fields.get(column.name)
     const name = names.get(column.name)
     if (column.note !== undefined || field === undefined)
-      note(`${table.name}.${column.name}`, noteOf(column))
+      note(`${table.name}.${column.name}`, noteOf(column, key.length > 0))
     if (field === undefined || name === undefined) continue
     const right = rightOf(named, column)
     if (right !== undefined) note(`${table.name}.${column.name}`, rightNotes[right])
@@ -200,8 +200,12 @@ function inPages(field: Field): Field {
   return others
 }
 
-function noteOf({ fields, note = '' }: ColumnDescription): string {
-  return fields.length === 0 ? `left out: ${note}` : note
+function noteOf(
+  { fields, note = '', noteInPages = note }: ColumnDescription,
+  hasKey: boolean,
+): string {
+  if (fields.length === 0) return `left out: ${note}`
+  return hasKey ? note : noteInPages
 }
 
 function saveOptions({ table, key }: ChosenTable, column: ColumnDescription): Partial<Field> {

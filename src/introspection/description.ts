@@ -67,6 +67,8 @@ export interface ColumnDescription {
   readonly fields: readonly Field[]
   /** Why the column can't be published, or what to know of it. */
   readonly note?: string
+  /** What to know of it in a table without a key. Default: the same. */
+  readonly noteInPages?: string
   readonly nullable: boolean
   /** Whether the database has a value for a row without one. */
   readonly hasDefault: boolean

@@ -43,7 +43,7 @@ import { missingSearches } from './sqlite/search-index.ts'
 import { searchIndexes } from './sqlite/search-indexes.ts'
 import { sqliteSession } from './sqlite/session.ts'
 import { missingColumns, missingTables, tableMistakes } from './sqlite/table-check.ts'
-import { readTables, type Tables } from './sqlite/tables.ts'
+import { encodingMistake, readTables, type Tables } from './sqlite/tables.ts'
 import { openTransaction } from './sqlite/transaction.ts'
 import { versionClock } from './sqlite/version-clock.ts'
 import { sqliteWriter } from './sqlite/writer.ts'
@@ -185,6 +185,8 @@ export function sqliteStorage(
             ...missingIndexes(tables, collections.flatMap(declaredIndexes)).map(createIndex),
             ...missingSearches(tables, collections),
           ]
+    const mistake = encodingMistake(connection)
+    if (mistake !== undefined) throw new TypeError(`sqliteStorage: ${mistake}`)
     searches.require(collections)
     let tables = readTables(connection, collections)
     // If nothing is missing, the start does not wait for the write lock.

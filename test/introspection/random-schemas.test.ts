@@ -13,7 +13,8 @@ const numRuns = Number(process.env['RUNS'] ?? 15)
 
 describe.each(databaseKinds)('any schema of $name', (kind) => {
   const identityOf = kind.name === 'SQLite' ? folded : (name: string) => name
-  test('has nothing to change for its definition, which can be served', async (context) => {
+  const title = 'has nothing to change for its definition, which can be served'
+  test(title, { timeout: 60_000 + numRuns * 10_000 }, async (context) => {
     if (kind.missing !== undefined) context.skip(kind.missing)
     const folder = temporaryFolder()
     await fc.assert(

@@ -7,6 +7,8 @@ export interface Candidates {
   readonly fields: readonly Field[]
   /** Why clients can't write the first one, or why there is none. */
   readonly note?: string
+  /** The same for a table without a key, which has no single items. */
+  readonly noteInPages?: string
   /** Why it is the last one, if none of the others fits. */
   readonly lastNote?: string
 }
@@ -35,6 +37,7 @@ export function changedJson(what: string): Candidates {
   return {
     fields: [{ type: 'json', itemOnly: true, readOnly: true }, readOnlyText],
     note: `read-only, and only in single items: ${what} does not keep the order and the form of JSON. To accept this, replace itemOnly and readOnly with storedAs: 'jsonb'`,
+    noteInPages: `read-only: ${what} does not keep the order and the form of JSON. To accept this, replace readOnly with storedAs: 'jsonb'`,
     lastNote: `${kindOf(readOnlyText)}: ${unfitJson}`,
   }
 }

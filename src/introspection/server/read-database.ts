@@ -192,9 +192,10 @@ function describeColumn(
   { candidates, fields, allowed }: FoundColumn,
 ): ColumnDescription {
   const { name, notNull, hasDefault, isDefaultUsable = true, isComputed } = column
-  const { fields: all, note, lastNote } = candidates
+  const { fields: all, note, noteInPages, lastNote } = candidates
   const [first] = fields
-  const reason = first !== undefined && first === all.at(-1) ? (lastNote ?? note) : note
+  const isLast = first !== undefined && first === all.at(-1)
+  const reason = isLast ? (lastNote ?? note) : note
   const noteOfColumn =
     first === undefined
       ? (reason ?? 'some of its values, such as strings with U+0000, fit no type')
@@ -203,6 +204,7 @@ function describeColumn(
     name,
     fields,
     ...(noteOfColumn === undefined ? {} : { note: noteOfColumn }),
+    ...(noteInPages === undefined || isLast ? {} : { noteInPages }),
     nullable: !notNull,
     hasDefault: hasDefault && isDefaultUsable,
     computed: isComputed,

@@ -7,7 +7,7 @@ import { columnTypeOf } from '../../storage/sqlite/columns.ts'
 import { affinityOf } from '../../storage/sqlite/column-types.ts'
 import { quoted } from '../../storage/sql/fragments.ts'
 import { folded } from '../../storage/sql/tables.ts'
-import { keyColumns, type Column } from '../../storage/sqlite/tables.ts'
+import { encodingMistake, keyColumns, type Column } from '../../storage/sqlite/tables.ts'
 import {
   largeRows,
   unfitJson,
@@ -46,6 +46,8 @@ export function describeSqlite(
 ): DatabaseDescription {
   const connection = openReadOnly(file)
   try {
+    const mistake = encodingMistake(connection)
+    if (mistake !== undefined) throw new Error(mistake)
     // Defaults are tried out in a temporary table.
     connection.execute('PRAGMA temp_store = MEMORY; BEGIN')
     return describe(connection, reading, viewTime)

@@ -22,7 +22,7 @@ import { identifier, quoted, type Sql } from '../sql/fragments.ts'
 import { exactColumns, guaranteedFields } from './guarantees.ts'
 import { collectionMistakes } from './table-check.ts'
 import { slowReason, slowViews, type ReadView } from './slow-views.ts'
-import { readTables, type Tables } from './tables.ts'
+import { encodingMistake, readTables, type Tables } from './tables.ts'
 import {
   bytesFunction,
   bytesOf,
@@ -47,6 +47,7 @@ export async function inspectTables(
   { read, viewTime }: TableReads,
   progress: InspectionProgress,
 ): Promise<readonly StorageProblem[]> {
+  const encoding = await read(encodingMistake)
   const tables = await read((connection) => {
     connection.define(bytesFunction, bytesOf)
     connection.define(jsonFunction, isFieldJson)
@@ -66,7 +67,8 @@ export async function inspectTables(
     async rows(collection, add) {
       const inspected = inspectedTable(collection)
       if (inspected?.table.failure !== undefined) return inspected.table.failure
-      const mistakes = collectionMistakes(collection, compared)
+      const own = collectionMistakes(collection, compared)
+      const mistakes = encoding === undefined ? own : [encoding, ...own]
       add(mistakes.map((message) => tableProblem(collection, message)))
       if (inspected === undefined) return undefined
       if (slow.has(collection.table)) return `${slowReason(viewTime)} (scanTimeout)`

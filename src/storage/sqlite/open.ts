@@ -118,6 +118,8 @@ function openFile(file: string, options: CompleteSqlite): Connections {
   if (durable && !existsSync(directory)) {
     throw new Error(`sqliteStorage: the directory ${directory} of the database file does not exist`)
   }
+  if (durable && statSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
+    throw new Error(`sqliteStorage: ${file} is a folder. Name a file in it`)
   const open = openerOf(options.driver)
   if (durable) createPrivate(file)
   const opened: Connection[] = []

@@ -81,6 +81,13 @@ export interface ListedTable {
   readonly statement: string
 }
 
+/** Returns what is wrong with the encoding of a database; undefined if it is UTF-8. */
+export function encodingMistake(connection: Connection): string | undefined {
+  const [[encoding] = []] = rowsOf(connection, 'PRAGMA encoding')
+  if (encoding === 'UTF-8') return undefined
+  return `the encoding of the database is ${String(encoding)}, whose strings SQLite does not order by code point. Copy it to a file with UTF-8: sqlite3 old.db .dump | sqlite3 new.db`
+}
+
 /** Lists the tables of a database by name, without the table that describes them. */
 export function listTables(connection: Connection): readonly ListedTable[] {
   const rows = rowsOf(
