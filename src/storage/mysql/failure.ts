@@ -75,6 +75,7 @@ interface ServerError extends Error {
   readonly code?: unknown
   readonly errno?: unknown
   readonly sqlMessage?: unknown
+  readonly sqlState?: unknown
 }
 
 /** The errors of MariaDB and MySQL, by their number. */
@@ -105,10 +106,12 @@ export function rejectsWrites(error: unknown): boolean {
 
 function kindOf(error: unknown): FailureKind | undefined {
   if (!(error instanceof Error)) return undefined
-  const { code, errno, sqlMessage, message } = error as ServerError
+  const { code, errno, sqlState, sqlMessage, message } = error as ServerError
   // Of an error without the message of a server, the number is one of the operating system.
   const known =
     typeof sqlMessage === 'string' ? errorKinds[String(errno)] : errorKinds[String(code)]
+  // SIGNAL of a trigger, with a number of its own.
+  if (known === undefined && sqlState === '45000') return 'invalid'
   return known ?? (lostMessage.test(message) ? 'unavailable' : undefined)
 }
 

@@ -112,7 +112,11 @@ export function isOutdated(error: unknown): boolean {
 
 function kindOf(error: unknown): FailureKind | undefined {
   if (!(error instanceof Error)) return undefined
-  const { code, message } = error as ServerError
-  if (typeof code === 'string') return errorKinds[code] ?? errorKinds[code.slice(0, 2)]
+  const { code, message, routine } = error as ServerError
+  if (typeof code === 'string') {
+    const known = errorKinds[code] ?? errorKinds[code.slice(0, 2)]
+    // RAISE of a trigger, with a code of its own.
+    return known ?? (routine === 'exec_stmt_raise' ? 'invalid' : undefined)
+  }
   return lostMessage.test(message) ? 'unavailable' : undefined
 }

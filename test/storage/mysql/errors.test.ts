@@ -64,6 +64,7 @@ describe.skipIf(missing !== undefined)('an error of MariaDB', () => {
       'create table small (filler char(255)) engine = memory',
       `create trigger reject before insert on children for each row begin
         if new.first = 'raise' then signal sqlstate '45000' set message_text = 'rejected'; end if;
+        if new.first = 'own' then signal sqlstate '45000' set mysql_errno = 30001; end if;
         if new.first = 'view' then insert into early (name) values ('z'); end if;
         if new.first = 'divide' then set new.small = 1 / 0; end if;
         if new.first = 'subtract' then set new.small = cast(1 as unsigned) - 2; end if;
@@ -198,6 +199,11 @@ describe.skipIf(missing !== undefined)('an error of MariaDB', () => {
     )
     return readOf('texts', text(), { search: { fields: ['value'], text: 'ab' } })
   }
+
+  test('a signal with a number of its own rejects the save', async () => {
+    const insert = insertChild(storage, { first: 'own' })
+    await expect(insert).rejects.toMatchObject({ kind: 'invalid', fields: [] })
+  })
 
   const changed = (changes: Row) => () => insertChild(storage, changes)
 

@@ -49,6 +49,7 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
       create view early as select * from others where name < 'm' with check option;
       create function reject() returns trigger language plpgsql as $$ begin
         if new.first = 'raise' then raise exception 'rejected'; end if;
+        if new.first = 'own' then raise 'stock' using errcode = 'SHP01', hint = 'Order less.'; end if;
         if new.first = 'sleep' then perform pg_sleep(5); end if;
         if new.first = 'skip' then return null; end if;
         if new.first = 'run' then execute new.second; end if;
@@ -126,6 +127,11 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
       throw storageFailure(postgresErrors, error, 'save')
     })
   }
+
+  test('an exception with a code of its own rejects the save', async () => {
+    const insert = insertChild(storage, { first: 'own' })
+    await expect(insert).rejects.toMatchObject({ kind: 'invalid', fields: [] })
+  })
 
   const changed = (changes: Row) => () => insertChild(storage, changes)
   /** Inserts a row whose trigger runs a statement. */
