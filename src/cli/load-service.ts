@@ -42,6 +42,11 @@ export interface OutboxToManage {
   }): Promise<readonly Delivery[]>
   get(id: string): Promise<DeliveryDetails | undefined>
   retry(id: string): Promise<Delivery>
+  retry(filter: {
+    readonly state: 'dead' | 'waiting'
+    readonly endpoint?: string | undefined
+    readonly since?: Date | string | undefined
+  }): Promise<number>
   drop(id: string): Promise<Delivery>
   work(options: { readonly concurrency: number }): { stop(): Promise<void> }
 }

@@ -1,7 +1,7 @@
 import type { Delivery } from '../consume/outbox/delivery.ts'
 import { indentedJson } from '../protocol/json-text.ts'
 import { requiredArgument, wholeOf, type CommandContext, type Given } from './command.ts'
-import { CommandError } from './command-error.ts'
+import { CommandError, UsageError } from './command-error.ts'
 import type { Column } from './table.ts'
 import { printable } from './text.ts'
 
@@ -33,8 +33,30 @@ export async function showDelivery(given: Given, context: CommandContext): Promi
 }
 
 /** Runs `rowgate outbox retry`. */
-export function retryDelivery(given: Given, context: CommandContext): Promise<void> {
-  return change(given, context, 'retry')
+export async function retryDelivery(given: Given, context: CommandContext): Promise<void> {
+  const names = ['state', 'endpoint', 'since']
+  if (!names.some((name) => given.has(name))) {
+    if (given.argument === undefined)
+      throw new UsageError('Give the id of a delivery, or --state, --endpoint or --since.')
+    await change(given, context, 'retry')
+    return
+  }
+  if (given.argument !== undefined)
+    throw new UsageError('Give either the id of a delivery, or --state, --endpoint and --since.')
+  const state = given.one('state') === 'waiting' ? 'waiting' : 'dead'
+  const since = timeOf(given.one('since'))
+  const outbox = await context.outbox()
+  const retried = await outbox.retry({ state, endpoint: given.one('endpoint'), since })
+  context.result({ retried }, () =>
+    retried === 1 ? '1 delivery is waiting.' : `${retried} deliveries are waiting.`,
+  )
+}
+
+/** Returns the value of `--since`. Throws a UsageError unless it is an instant or a date. */
+function timeOf(text: string | undefined): string | undefined {
+  const isTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,3})?Z)?$/.test(text ?? '')
+  if (text === undefined || (isTime && !Number.isNaN(Date.parse(text)))) return text
+  throw new UsageError('--since must be a time such as 2026-11-26T08:00:00Z, or a date.')
 }
 
 /** Runs `rowgate outbox drop`. */

@@ -39,6 +39,7 @@ export type {
   OutboxFunction,
 } from './outbox/deliver-function.ts'
 export type { ListOptions } from './outbox/administration.ts'
+export type { RetryFilter } from './outbox/retry-deliveries.ts'
 export type { Worker } from '../work/worker-pool.ts'
 export { createOutbox, type EnqueueOptions, type Outbox } from './outbox/outbox.ts'
 export { deliverTo } from './outbox/options.ts'

@@ -77,6 +77,36 @@ test('outbox retry and outbox drop change a delivery', async () => {
   await worker.stop()
 })
 
+test('outbox retry makes all dead deliveries of an endpoint due, those since a time', async () => {
+  const { run, receive, outbox, once } = await deadStage()
+  const retry = (...options: readonly string[]) => run(['outbox', 'retry', ...options])
+  const none = await retry('--state', 'dead', '--endpoint', 'another')
+  expect(none).toMatchObject({ code: 0, output: '0 deliveries are waiting.\n' })
+  expect(JSON.parse((await retry('--since', '2999-01-01', '--json')).output)).toEqual({
+    retried: 0,
+  })
+  const all = await retry('--state', 'dead', '--endpoint', 'create-shipment')
+  expect(all.output).toBe('2 deliveries are waiting.\n')
+  receive(ship)
+  const worker = outbox.work()
+  await once('delivered')
+  await worker.stop()
+})
+
+test.each([
+  [[], 'Give the id of a delivery, or --state, --endpoint or --since.'],
+  [['id', '--state', 'dead'], 'Give either the id of a delivery, or --state, --endpoint and'],
+  [['--state', 'delivered'], '--state must be one of dead, waiting'],
+  [['--since', 'yesterday'], '--since must be a time such as 2026-11-26T08:00:00Z, or a date.'],
+  [['--since', '2026-13-01'], '--since must be a time'],
+])('outbox retry %j is invalid usage', async (options, message) => {
+  const { run } = await openStage()
+  expect(await run(['outbox', 'retry', ...options])).toMatchObject({
+    code: 2,
+    messages: expect.stringContaining(message) as string,
+  })
+})
+
 test('outbox show shows a delivery with its input, its attempts and its last error', async () => {
   const { run, first } = await deadStage()
   const shown = await run(['outbox', 'show', first])

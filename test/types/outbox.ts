@@ -52,6 +52,9 @@ export async function calls(context: object): Promise<void> {
   await outbox.enqueue(context, 'cancel', { id: 'S1' }, { row: { anything: 1 } })
   await outbox.enqueue(context, 'plain', { id: 'S1' })
   await outbox.enqueue(context, 'plain', { id: 'S1' }, { key: 'order/A7' })
+  await outbox.retry({ state: 'dead', endpoint: 'plain' })
+  // @ts-expect-error an unknown endpoint
+  await outbox.retry({ state: 'dead', endpoint: 'plan' })
   // @ts-expect-error an unknown endpoint
   await outbox.enqueue(context, 'create-shipmnt', { body })
   // @ts-expect-error the input of another endpoint

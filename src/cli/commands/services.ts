@@ -68,10 +68,26 @@ export const serviceCommands: readonly Command[] = [
   },
   {
     name: 'outbox retry',
-    argument: '<id>',
-    description: 'Send a dead or waiting delivery as soon as possible',
-    options: [],
-    examples: ['outbox retry 019ab0c4-1f2e-7000-8000-5a1b2c3d4e5f'],
+    argument: '[id]',
+    description: 'Send a dead or waiting delivery, or many, as soon as possible',
+    options: [
+      {
+        name: 'state',
+        value: 'state',
+        choices: ['dead', 'waiting'],
+        description: 'All deliveries in this state, instead of an id (default: dead)',
+      },
+      { name: 'endpoint', value: 'name', description: 'Only deliveries to this endpoint' },
+      {
+        name: 'since',
+        value: 'time',
+        description: 'Only those that have died, or if waiting were stored, since this time (UTC)',
+      },
+    ],
+    examples: [
+      'outbox retry 019ab0c4-1f2e-7000-8000-5a1b2c3d4e5f',
+      'outbox retry --state dead --endpoint create-shipment --since 2026-11-26T08:00:00Z',
+    ],
     load: async () => (await import('../outbox.ts')).retryDelivery,
   },
   {

@@ -15,6 +15,7 @@ import {
   type StoredDelivery,
 } from './delivery.ts'
 import type { DeliveryStore } from './delivery-store.ts'
+import { freshStart } from './retry-deliveries.ts'
 
 /** Which deliveries `list` returns. */
 export interface ListOptions {
@@ -97,10 +98,7 @@ export async function retryDelivery(
 ): Promise<Delivery> {
   const delivery = await requireIn(storage, id, ['dead', 'waiting'])
   if (delivery.state === 'waiting') return change(storage, delivery, { due: now })
-  const fresh = { failures: 0, lost: 0, ended: null, holdsLane: false, due: now }
-  const { lane, holdsLane } = delivery
-  const place = lane === null || holdsLane ? {} : { turn }
-  return change(storage, delivery, { ...fresh, ...place, state: 'waiting' })
+  return change(storage, delivery, freshStart(delivery, { now, turn }))
 }
 
 /**

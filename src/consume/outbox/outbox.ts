@@ -22,6 +22,7 @@ import { deliveryStates, outboxCollections } from './collections.ts'
 import type { Delivery, DeliveryDetails } from './delivery.ts'
 import { addDelivery, deliveryStore, type DeliveryStore } from './delivery-store.ts'
 import { startDeliveryWorker } from './delivery-worker.ts'
+import { retryDeliveries, retryShape, type RetryFilter } from './retry-deliveries.ts'
 import { buryUnfitDeliveries } from './unfit-deliveries.ts'
 import {
   completeOutbox,
@@ -67,6 +68,8 @@ export interface Outbox<Endpoints = object> extends WithServicePart {
   get(id: string): Promise<DeliveryDetails | undefined>
   /** Makes a dead or waiting delivery due now. Rejects if it has another state, or does not exist. */
   retry(id: string): Promise<Delivery>
+  /** Makes all dead or waiting deliveries of a filter due now. Resolves to their number. */
+  retry(filter: RetryFilter<keyof Endpoints & string>): Promise<number>
   /**
    * Removes a delivery that is not needed any more. Rejects if it is being sent or was delivered, or does not
    * exist.
@@ -137,6 +140,15 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
     return delivery
   }
 
+  const retry = async (chosen: string | RetryFilter): Promise<Delivery | number> => {
+    if (typeof chosen === 'string') return changed(retryDelivery, chosen)
+    const filter = completeOptions('retry', retryShape, chosen)
+    const { storage } = requireService().host
+    const retried = await retryDeliveries(storage, filter, { now: now(), nextTurn })
+    for (const worker of polling) worker.wake()
+    return retried
+  }
+
   return Object.freeze<Outbox<Endpoints>>({
     enqueue: (context, name, input, chosen = {}) => {
       const { lane = null, key = null, row } = completeOptions('enqueue', enqueueShape, chosen)
@@ -171,7 +183,7 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
       return listDeliveries(requireService().host.storage, filter)
     },
     get: async (id) => getDelivery(requireService().host.storage, id),
-    retry: (id) => changed(retryDelivery, id),
+    retry: retry as Outbox<Endpoints>['retry'],
     drop: (id) => changed(dropDelivery, id),
     work: (chosen = {}) => workers.work(completeOptions('work', workShape, chosen).concurrency),
     [servicePart]: Object.freeze({

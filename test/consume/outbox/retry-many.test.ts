@@ -1,0 +1,129 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createOutbox } from '../../../src/consume/index.ts'
+import {
+  createService,
+  defineCollection,
+  memoryStorage,
+  openAccess,
+  principal,
+  text,
+} from '../../../src/index.ts'
+import { openStorage, storages, type Storage } from '../../kit/storages.ts'
+
+const notes = defineCollection({ key: 'id', fields: { id: text() } })
+
+/** An outbox with the functions `mail` and `fax`, which fail while `isDown`. */
+async function open(on: Storage, options: { readonly onDead?: 'hold' } = {}) {
+  const state = { isDown: true, now: new Date('2026-05-01T10:00:00Z') }
+  const sent: string[] = []
+  const deliver = (input: { readonly id: string }): void => {
+    if (state.isDown) throw new Error('is down')
+    sent.push(input.id)
+  }
+  const outbox = createOutbox({
+    endpoints: { mail: { deliver }, fax: { deliver } },
+    ...options,
+    attempts: 1,
+    pollInterval: 20,
+    workers: 0,
+  })
+  const service = createService({
+    applications: { app: { collections: { notes } } },
+    storage: openStorage(on),
+    security: openAccess(),
+    outbox,
+    now: () => state.now,
+    report: () => undefined,
+  })
+  onTestFinished(() => service.close())
+  const user = service.as(principal('maria'))
+  const enqueue = (name: 'mail' | 'fax', id: string, lane?: string) =>
+    user.transaction((within) => outbox.enqueue(within, name, { id }, { lane }))
+  const states = async () => (await outbox.list({ limit: 1_000 })).map((one) => one.state)
+  /** Works until all deliveries have one of some states. */
+  const workUntil = async (...ended: readonly string[]) => {
+    const worker = outbox.work({ concurrency: 3 })
+    const open = async () => (await states()).filter((one) => !ended.includes(one))
+    await expect.poll(open, { timeout: 20_000, interval: 10 }).toEqual([])
+    await worker.stop()
+  }
+  return { state, sent, outbox, enqueue, states, workUntil }
+}
+
+describe.each(storages)('on $name', (on) => {
+  test('retry makes the dead deliveries of an endpoint due, those since a time', async () => {
+    const { state, sent, outbox, enqueue, states, workUntil } = await open(on)
+    await enqueue('mail', 'early')
+    await workUntil('dead')
+    state.now = new Date('2026-05-02T10:00:00Z')
+    for (const id of ['a', 'b', 'c']) await enqueue('mail', id)
+    await enqueue('fax', 'fax')
+    await workUntil('dead')
+    state.isDown = false
+    const since = '2026-05-02'
+    expect(await outbox.retry({ state: 'dead', endpoint: 'mail', since })).toBe(3)
+    expect(await states()).toEqual(['dead', 'waiting', 'waiting', 'waiting', 'dead'])
+    await workUntil('delivered', 'dead')
+    expect(sent.toSorted()).toEqual(['a', 'b', 'c'])
+    const late = new Date('2026-05-02T10:00:00.001Z')
+    expect(await outbox.retry({ state: 'dead', since: late })).toBe(0)
+    expect(await outbox.retry({ state: 'dead', since: '2026-05-02T10:00:00Z' })).toBe(1)
+    expect(await outbox.retry({ state: 'dead' })).toBe(1)
+    await workUntil('delivered')
+    expect(await outbox.retry({ state: 'dead' })).toBe(0)
+  })
+
+  test('retry makes waiting deliveries due that wait for their next attempt', async () => {
+    const { state, sent, outbox, enqueue, workUntil } = await open(on)
+    await enqueue('mail', 'a')
+    await workUntil('dead')
+    state.isDown = false
+    const [delivery] = await outbox.list()
+    await outbox.retry(delivery?.id ?? '')
+    state.now = new Date('2026-04-01T10:00:00Z')
+    expect(await outbox.retry({ state: 'waiting' })).toBe(1)
+    await workUntil('delivered')
+    expect(sent).toEqual(['a'])
+  })
+
+  test.each([undefined, 'hold'] as const)(
+    'retried deliveries of a lane keep their order, with onDead %s',
+    async (onDead) => {
+      const { state, sent, outbox, enqueue, workUntil } = await open(on, onDead && { onDead })
+      for (const id of ['a', 'b', 'c', 'd']) await enqueue('mail', id, 'lane')
+      await workUntil('dead', 'behind')
+      state.isDown = false
+      expect(await outbox.retry({ state: 'dead' })).toBe(onDead === undefined ? 4 : 1)
+      await workUntil('delivered')
+      expect(sent).toEqual(['a', 'b', 'c', 'd'])
+    },
+  )
+
+  test('retry handles more deliveries than one transaction changes', async () => {
+    const { state, sent, outbox, enqueue, workUntil } = await open(on)
+    for (let at = 0; at < 250; at++) await enqueue('mail', `${at}`)
+    const worker = outbox.work({ concurrency: 8 })
+    const dead = async () => (await outbox.list({ state: 'dead', limit: 1_000 })).length
+    await expect.poll(dead, { timeout: 20_000, interval: 20 }).toBe(250)
+    await worker.stop()
+    state.isDown = false
+    expect(await outbox.retry({ state: 'dead' })).toBe(250)
+    await workUntil('delivered')
+    expect(sent).toHaveLength(250)
+  }, 60_000)
+})
+
+test.each([
+  [{}, 'retry.state'],
+  [{ state: 'delivered' }, 'retry.state'],
+  [{ state: 'dead', endpoint: 7 }, 'retry.endpoint'],
+  [{ state: 'dead', since: 'yesterday' }, 'retry.since'],
+  [{ state: 'dead', since: new Date(Number.NaN) }, 'retry.since'],
+  [{ state: 'dead', untill: '2026-01-01' }, 'untill'],
+])('the filter %j of retry is a mistake', async (filter, message) => {
+  const { outbox } = await open({
+    name: 'memory',
+    open: () => ({ storage: memoryStorage(), remove: () => undefined }),
+  })
+  await expect(outbox.retry(filter as never)).rejects.toThrow(message)
+})
