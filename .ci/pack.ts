@@ -138,7 +138,15 @@ async function checkMissingDrivers(project: string): Promise<void> {
   const lines = [
     ['pg', 'introspect', 'postgres://localhost/shop'],
     ['mysql2', 'introspect', 'mysql://localhost/shop'],
-    ['@readme/openapi-parser', 'import', 'openapi', 'document.yaml', '--out', 'endpoints.ts'],
+    [
+      '@readme/openapi-parser',
+      'import',
+      'openapi',
+      'document.yaml',
+      '--out',
+      'endpoints.ts',
+      '--strict',
+    ],
   ] as const
   await writeFile(join(project, 'document.yaml'), 'openapi: 3.1.0\n')
   for (const [driver, ...line] of lines) {

@@ -25,6 +25,11 @@ export interface NamedHeader {
   readonly name: string
 }
 
+/** Returns whether text can be the name of a header. */
+export function isHeaderName(text: string): boolean {
+  return pattern.test(text)
+}
+
 /** Returns whether text is the name of a header that options can't replace: it is set for each request. */
 export function isSetForEachRequest(name: string): boolean {
   return setForEachRequest.has(name.toLowerCase())

@@ -18,7 +18,8 @@ export class OpenApiError extends Error {
 
 const maxNodes = 1_000_000
 const maxReferences = 32
-const maxDepth = 1000
+/** The maximum nesting of a document. */
+export const maxLevels = 1000
 const maxReferenceLength = 2000
 
 /** Counts the work that a document causes. */
@@ -85,8 +86,8 @@ export function sizeMistake(document: unknown): Mistake | undefined {
     seen.add(value)
     if (seen.size > maxNodes)
       return { place: '#', advice: `the document has more than ${maxNodes} objects` }
-    if (depth > maxDepth)
-      return { place: '#', advice: `the document has more than ${maxDepth} levels` }
+    if (depth > maxLevels)
+      return { place: '#', advice: `the document has more than ${maxLevels} levels` }
     for (const inner of Object.values(value)) open.push([inner, depth + 1])
   }
   return undefined
@@ -125,7 +126,7 @@ export function expandedSize(document: DocumentObject, limit: number): number {
     if (typeof value !== 'object' || value === null) return 0
     const known = sizes.get(value)
     if (known !== undefined) return known
-    if (depth > maxDepth) return Infinity
+    if (depth > maxLevels) return Infinity
     sizes.set(value, 1)
     const reference = textOf((value as DocumentObject)['$ref'])
     let size = reference === undefined ? 1 : 1 + sizeOf(targetOf(document, reference), depth + 1)

@@ -1,19 +1,16 @@
-import { readFile, stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import type * as parser from '@readme/openapi-parser'
 import type { Mistake } from '../../checks/mistakes.ts'
 import {
   createWork,
   expandedSize,
-  objectOf,
   OpenApiError,
   sizeMistake,
   type DocumentObject,
 } from './document.ts'
 import { linesOf } from './line-numbers.ts'
+import { readDocument } from './read-document.ts'
 import { operationsOf } from './operations.ts'
 import { repairDocument } from './repairs.ts'
-import { requireValid } from './validation.ts'
+import { requireValid, type Validate } from './validation.ts'
 import { writeEndpoints } from './write-endpoints.ts'
 
 /** The result of {@link importOpenApi}. */
@@ -34,8 +31,6 @@ export interface ImportOptions {
 
 // Of the file that is written, in characters.
 const maxLength = 10_000_000
-// Of the document, in bytes.
-const maxBytes = 64 * 1024 * 1024
 // The parser replaces references before it validates, which can take very long.
 const maxValidated = 2_000_000
 const notValidated = {
@@ -45,40 +40,40 @@ const notValidated = {
 
 /**
  * Imports a file with an OpenAPI 3.0 or 3.1 document, in JSON or YAML, as the text of a TypeScript file of
- * endpoints. Needs the package `@readme/openapi-parser`. What the specification does not allow is repaired where its
- * meaning is clear. Rejects with an OpenApiError that lists every other mistake with its place, and with `isStrict`
- * every mistake. References to other documents are rejected, so that nothing else is read.
+ * endpoints. What the specification does not allow is repaired where its meaning is clear. Rejects with an OpenApiError
+ * that lists every other mistake with its place, and with `isStrict` every mistake; that needs the package
+ * `@readme/openapi-parser`. References to other documents are rejected, so that nothing else is read.
  */
 export async function importOpenApi(
   file: string,
   options: ImportOptions = {},
 ): Promise<ImportedEndpoints> {
-  const parser = await loadParser()
-  const document = await parsed(parser.parse, file)
+  const validate = options.isStrict === true ? await loadValidate() : undefined
+  const { source, document } = await readDocument(file)
   try {
-    const { text, count, notes } = await importDocument(parser, document, options)
-    const placed = await withLines(file, notes)
+    const { text, count, notes } = await importDocument(document, validate)
+    const placed = withLines(source, notes)
     return { text, count, notes: placed.map(({ place, advice }) => `${place}: ${advice}`) }
   } catch (error) {
     if (!(error instanceof OpenApiError)) throw error
-    throw new OpenApiError(await withLines(file, error.mistakes))
+    throw new OpenApiError(withLines(source, error.mistakes))
   }
 }
 
 async function importDocument(
-  { validate }: Parser,
   document: DocumentObject,
-  { isStrict = false }: ImportOptions,
+  validate: Validate | undefined,
 ): Promise<Omit<ImportedEndpoints, 'notes'> & { readonly notes: readonly Mistake[] }> {
   const size = sizeMistake(document)
   if (size !== undefined) throw new OpenApiError([size])
+  const isStrict = validate !== undefined
   const version = readVersion(document)
   const { repairs, mistakes } = repairDocument(document, { isComplete: isStrict })
   const found = [...version, ...repairs]
   const rejected = [...(isStrict ? found : []), ...mistakes]
   if (rejected.length > 0) throw new OpenApiError(rejected)
   const isSmall = !isStrict || expandedSize(document, maxValidated) <= maxValidated
-  if (isStrict && isSmall) await requireValid(validate, document)
+  if (validate !== undefined && isSmall) await requireValid(validate, document)
   const work = createWork()
   const { operations, notes } = operationsOf(document, work)
   const text = writeEndpoints(document, operations, work)
@@ -106,39 +101,23 @@ function readVersion(document: DocumentObject): readonly Mistake[] {
   return [{ place: '#/openapi', advice: `is not a complete version: it is read as '${repaired}'` }]
 }
 
-/** Returns mistakes or notes with the line of each in the file. */
-async function withLines(file: string, notes: readonly Mistake[]): Promise<readonly Mistake[]> {
+/** Returns mistakes or notes with the line of each in the source. */
+function withLines(source: string, notes: readonly Mistake[]): readonly Mistake[] {
   if (notes.length === 0) return notes
-  const lines = linesOf(
-    await readFile(resolve(file), 'utf8'),
-    notes.map(({ place }) => place),
-  )
+  const places = notes.map(({ place }) => place)
+  const lines = linesOf(source, places)
   return notes.map(({ place, advice }) => {
     const line = lines.get(place)
     return { place: line === undefined ? place : `line ${line}: ${place}`, advice }
   })
 }
 
-type Parser = Pick<typeof parser, 'parse' | 'validate'>
-
-async function loadParser(): Promise<Parser> {
+async function loadValidate(): Promise<Validate> {
   try {
-    return await import('@readme/openapi-parser')
+    return (await import('@readme/openapi-parser')).validate
   } catch (error) {
     const { code } = Object(error) as { readonly code?: unknown }
     if (code !== 'ERR_MODULE_NOT_FOUND') throw error
-    throw new TypeError('Install @readme/openapi-parser to import OpenAPI documents.')
-  }
-}
-
-async function parsed(parse: Parser['parse'], file: string): Promise<DocumentObject> {
-  try {
-    const { size } = await stat(resolve(file))
-    if (size > maxBytes) throw new TypeError(`it has more than ${maxBytes} bytes`)
-    // An absolute path is never taken for a URL.
-    return objectOf(await parse(resolve(file)))
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new OpenApiError([{ place: '#', advice: `can not be read: ${message}` }])
+    throw new TypeError('Install @readme/openapi-parser to validate OpenAPI documents.')
   }
 }

@@ -1,8 +1,6 @@
 import { EVENT_ID, getScalarValue, parseEvents, type Event } from 'js-yaml'
 import { escapeKey } from '../json-path.ts'
-import { keysOfPlace } from './document.ts'
-
-const maxDepth = 1_100
+import { keysOfPlace, maxLevels } from './document.ts'
 
 /**
  * Returns the lines of places such as `#/paths/~1orders` in the text of a JSON or YAML document, counted from 1. A
@@ -64,7 +62,7 @@ function offsetsOf(text: string, wanted: ReadonlySet<string>): ReadonlyMap<strin
 
 function eventsOf(text: string): readonly Event[] {
   try {
-    return parseEvents(text, { maxDepth })
+    return parseEvents(text, { maxDepth: maxLevels + 100 })
   } catch {
     // The parser of the document accepts what this one does not.
     return []

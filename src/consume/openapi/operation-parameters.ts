@@ -1,4 +1,4 @@
-import { isSetForEachRequest } from '../connection/header-names.ts'
+import { isHeaderName, isSetForEachRequest } from '../connection/header-names.ts'
 import type { ParameterOptions, ParameterType } from '../parameters.ts'
 import { listOf, resolved, textOf, typesOf, type DocumentObject, type Work } from './document.ts'
 
@@ -58,6 +58,7 @@ function problemOf(
   if (location === 'cookie') return 'is a cookie'
   if (!['path', 'query', 'header'].includes(location))
     return `is in ${location === '' ? 'no place' : `the place ${location}`}, which is not supported`
+  if (location === 'header' && !isHeaderName(name)) return 'has a name that a header can not have'
   if (location === 'header' && isSetForEachRequest(name))
     return 'is a header that is set for each request'
   if (location === 'path' && !/^[A-Za-z_][\w.-]*$/.test(name))

@@ -2,15 +2,15 @@ import type * as parser from '@readme/openapi-parser'
 import { OpenApiError, type DocumentObject } from './document.ts'
 import { walkDocument } from './document-walk.ts'
 
+/** The function that validates a document. */
+export type Validate = (typeof parser)['validate']
+
 /**
  * Validates a document. Throws an OpenApiError with all that the specification does not allow. References must not lead
  * to other documents.
  */
-export async function requireValid(
-  validate: (typeof parser)['validate'],
-  document: DocumentObject,
-): Promise<void> {
-  const copy = withoutOddities(document) as Parameters<typeof validate>[0]
+export async function requireValid(validate: Validate, document: DocumentObject): Promise<void> {
+  const copy = withoutOddities(document) as Parameters<Validate>[0]
   let mistakes: readonly string[]
   try {
     const result = await validate(copy, { resolve: { external: false } })

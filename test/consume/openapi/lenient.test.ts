@@ -401,3 +401,50 @@ export function useAll(payment: Payment, animal: Animal, shape: Shape): void {
     expect(file.match(/export type /g)).toHaveLength(3_000)
   })
 })
+
+describe('a file is read', () => {
+  const operation = `
+paths:
+  /a:
+    get: &get
+      operationId: a
+      responses: { 200: { description: x } }
+  /b:
+    get:
+      <<: *get
+      operationId: b
+`
+  const info = "openapi: 3.0.3\ninfo: { title: x, version: '1' }"
+
+  test('with a byte order mark', async () => {
+    for (const document of [info + operation, JSON.stringify(documentOf({}))]) {
+      const file = fileOf(document)
+      writeFileSync(file, `\ufeff${document}`)
+      expect((await importOpenApi(file)).notes).toEqual([])
+    }
+  })
+
+  test('with a comma after the last member of a JSON object', async () => {
+    const file = fileOf(documentOf({}))
+    writeFileSync(file, JSON.stringify(documentOf({})).replace(/}$/, ',}'))
+    expect((await importOpenApi(file)).count).toBe(1)
+    writeFileSync(file, '{"openapi": [}')
+    expect((await rejection(importOpenApi(file))).message).toMatch(/not valid JSON/)
+  })
+
+  test('with merge keys', async () => {
+    const { text, count } = await imported(info + operation)
+    expect(count).toBe(2)
+    expect(text).toContain("path: '/b'")
+  })
+
+  test('with a tag of YAML 1.1', async () => {
+    expect((await imported(`${info}\nx-at: !!timestamp 2026-01-01${operation}`)).count).toBe(2)
+  })
+
+  test('unless it is not UTF-8', async () => {
+    const file = fileOf(info + operation)
+    writeFileSync(file, Buffer.from(`${info}\nx: \xff${operation}`, 'latin1'))
+    expect((await rejection(importOpenApi(file))).message).toMatch(/#: can not be read: .*encoded/)
+  })
+})

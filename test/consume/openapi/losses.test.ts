@@ -126,12 +126,17 @@ describe('what else an endpoint can not have is listed', () => {
   test.each([
     [{ name: 'x', in: 'query', style: 'pipeDelimited' }, 'array', 'has the style pipeDelimited'],
     [{ name: 'x', in: 'header', required: false }, 'object', 'is neither a string'],
+    [{ name: 'x y', in: 'header' }, 'string', 'has a name that a header can not have'],
+    [{ name: 'Host', in: 'header' }, 'string', 'is a header that is set for each request'],
+    [{ name: 'x', in: 'body' }, 'string', 'is in the place body, which is not supported'],
+    [{ in: 'query' }, 'string', 'has no name'],
   ])('the parameter %j', async (parameter, type, problem) => {
     const schema = type === 'array' ? { type, items: { type: 'string' } } : { type }
     const parameters = [{ ...parameter, schema }]
     const { count, notes } = await imported('/a', { get: { parameters, responses } })
     expect(count).toBe(1)
-    expect(notes).toEqual([expect.stringContaining(`get: the parameter x ${problem}`)])
+    const name = 'name' in parameter ? parameter.name : ''
+    expect(notes).toEqual([expect.stringContaining(`get: the parameter ${name} ${problem}`)])
   })
 
   test.each(['label', 'matrix'])('a path with a parameter of the style %s', async (style) => {
