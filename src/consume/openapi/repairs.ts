@@ -112,12 +112,8 @@ const repairsOf: Readonly<Partial<Record<Kind, Repair>>> = {
         delete schema[name]
       }
     repairType(schema, report, isOld)
-    if (
-      !typesOf(schema).includes('array') ||
-      schema['items'] !== undefined ||
-      schema['prefixItems'] !== undefined
-    )
-      return
+    // In OpenAPI 3.1, the items of such an array are any values.
+    if (!isOld || !typesOf(schema).includes('array') || schema['items'] !== undefined) return
     schema['items'] = {}
     report(undefined, 'is an array without items: they are any values')
   },
