@@ -68,7 +68,7 @@ export { nextLink, parseLinks } from './paging/link-header.ts'
 export type { Link } from './paging/link-header.ts'
 export { pages } from './paging/pages.ts'
 export type { ItemOf, Page, PagesOptions } from './paging/pages.ts'
-export type { Paging } from './paging/paging-options.ts'
+export type { Paging, PagingEnd } from './paging/paging-options.ts'
 export {
   applyRules,
   type ActingUser,

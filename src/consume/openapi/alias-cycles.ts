@@ -65,14 +65,14 @@ export function aliasCycles(schemas: DocumentObject, work: Work): AliasCycles {
 /** Returns the schemas that a schema is, or has as a part or as an alternative. */
 function aliasesIn(schema: unknown, work: Work): readonly Alias[] {
   const aliases: Alias[] = []
-  for (const { parts, isAlternative } of aliasParts(schema, work)) {
+  for (const { parts, isAlternative } of aliasNodes(schema, work)) {
     const name = schemaNameOf(textOf(parts['$ref']))
     if (name !== undefined) aliases.push({ name, isAlternative })
   }
   return aliases
 }
 
-function* aliasParts(
+function* aliasNodes(
   schema: unknown,
   work: Work,
 ): Generator<{ readonly parts: DocumentObject; readonly isAlternative: boolean }> {
@@ -105,7 +105,7 @@ function hasContent(schema: unknown, cycle: readonly string[], work: Work): bool
     'required',
     'items',
   ]
-  for (const { parts } of aliasParts(schema, work)) {
+  for (const { parts } of aliasNodes(schema, work)) {
     const name = schemaNameOf(textOf(parts['$ref']))
     if (keywords.some((key) => key in parts)) return true
     if (name === undefined ? '$ref' in parts : !cycle.includes(name)) return true
