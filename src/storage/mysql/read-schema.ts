@@ -40,7 +40,8 @@ async function isReadable(
 
 /**
  * Returns the names of the tables whose rows the user can't delete. No view of the catalogue has the privileges of its
- * roles, so the server is asked for the plan of a delete, which is not possible in a transaction that only reads.
+ * roles, but the server returns the plan of a delete only to a user with the right, outside of transactions that only
+ * read.
  */
 export async function undeletableTables(
   connection: Connection,
