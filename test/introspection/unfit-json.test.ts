@@ -144,3 +144,28 @@ describe.each(databases)('JSON of $name', ({ missing, fallback, open }) => {
     })
   })
 })
+
+test.skipIf((await missingPostgres()) !== undefined)(
+  'jsonb with a number that no field can have is read-only text',
+  async () => {
+    const { name, run, pool, drop } = await testSchema()
+    onTestFinished(drop)
+    await run(`create table notes (id integer primary key, large jsonb, small jsonb);
+      insert into notes values (1, '[1e400]', '[1e300]'), (2, null, null)`)
+    const { host, port, user, database } = address
+    const { output, code } = await runAlone([
+      ...['introspect', `postgres://${user}@${host}:${port}/${database}`, '--schema', name],
+      ...['--json', '--application', 'shop'],
+    ])
+    expect(code).toBe(0)
+    const applications = JSON.parse(output) as ApplicationDefinitions
+    expect(applications['shop']?.collections['notes']?.fields).toMatchObject({
+      large: { type: 'text', readOnly: true },
+      small: { type: 'json', readOnly: true, itemOnly: true },
+    })
+    const storage = postgresStorage(pool)
+    const service = createService({ applications, storage, security: openAccess() })
+    onTestFinished(() => service.close())
+    expect(await service.inspect()).toEqual([])
+  },
+)

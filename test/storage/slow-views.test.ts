@@ -3,6 +3,8 @@ import { createService, defineCollection, integer, openAccess, text } from 'rowg
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { describeSqlite } from '../../src/introspection/sqlite/read-database.ts'
 import type { StorageAdapter } from '../../src/storage/index.ts'
+import { memoryStorage } from '../../src/storage/memory.ts'
+import { mount } from '../../src/storage/mount.ts'
 import { mysqlStorage } from '../../src/storage/mysql.ts'
 import { postgresStorage } from '../../src/storage/postgres.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
@@ -156,3 +158,36 @@ test.skipIf(databases[1]?.missing !== undefined)(
     ])
   },
 )
+
+describe('a check of several storages', () => {
+  const words = defineCollection({ key: 'id', fields: { id: integer() } })
+  const uses = defineCollection({
+    key: 'id',
+    fields: { id: integer(), word: integer({ references: 'words' }) },
+  })
+  const broken = (): StorageAdapter => ({
+    ...memoryStorage(),
+    filter: () => Promise.reject(new Error('the report takes too long')),
+  })
+
+  test('names the collections of one that can not be read, and goes on', async () => {
+    for (const failing of [
+      broken(),
+      { ...memoryStorage(), inspect: () => Promise.reject(new Error('the report takes too long')) },
+    ]) {
+      const service = createService({
+        applications: { shop: { collections: { words, uses, others: words } } },
+        storage: mount({ 'shop/words': failing, '*': memoryStorage() }),
+        security: openAccess(),
+      })
+      expect(await service.inspect()).toMatchObject([
+        {
+          collection: 'shop/words',
+          kind: 'table',
+          message: "its rows can't be read: the report takes too long",
+        },
+      ])
+      await service.close()
+    }
+  })
+})

@@ -4,7 +4,7 @@ import { join, raw, sql, type Sql } from '../../storage/sql/fragments.ts'
 import { maxSpellings, type ColumnDescription, type UnreachableRows } from '../description.ts'
 import type { ValueCatalogue } from './fitting-fields.ts'
 
-/** Reads texts of a table. */
+/** Reads the strings of a table. */
 export interface TextsOfTable {
   /**
    * Returns the only values of a column, also as they are stored: a CHECK on a column that ignores case, accents or
@@ -18,7 +18,7 @@ export interface TextsOfTable {
   unreachable(key: readonly ColumnDescription[]): Promise<readonly UnreachableRows[]>
 }
 
-/** Returns what reads texts of a table. */
+/** Returns the functions that read the strings of a table. */
 export function textsOf(
   connection: Connection,
   { textOf, quoted }: ValueCatalogue,
