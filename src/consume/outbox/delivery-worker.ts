@@ -56,17 +56,41 @@ export function startDeliveryWorker(
     return current
   }
 
+  /** Sends a delivery, unless another worker has claimed it. */
+  async function send(due: DueDelivery): Promise<void> {
+    const claimed = await store.claim(due)
+    if (claimed !== undefined) await deliver(all, claimed, closing.signal)
+  }
+
+  // With the last delivery of each lane that was found meanwhile. Several at a time would only conflict.
+  const lanesInProgress = new Map<string, string | undefined>()
+
+  async function sendInLane(due: DueDelivery, lane: string): Promise<void> {
+    const { id } = due
+    if (lanesInProgress.has(lane)) {
+      lanesInProgress.set(lane, id)
+      return
+    }
+    lanesInProgress.set(lane, undefined)
+    let current: string | undefined
+    try {
+      current = await arrange(lane)
+      if (current !== id) return
+      await send(due)
+      current = await retryWhileUnavailable(closing.signal, () => arrange(lane))
+    } finally {
+      const found = lanesInProgress.get(lane)
+      lanesInProgress.delete(lane)
+      if (found !== undefined) wake(current ?? found, 0)
+    }
+  }
+
   const worker = startPolling<DueDelivery>({
     find: (page) => store.due(page, now()),
     idOf: ({ id }) => id,
     work: async (due) => {
       try {
-        const { id, lane } = due
-        if (lane !== null && (await arrange(lane)) !== id) return
-        const claimed = await store.claim(due)
-        if (claimed === undefined) return
-        await deliver(all, claimed, closing.signal)
-        if (lane !== null) await retryWhileUnavailable(closing.signal, () => arrange(lane))
+        await (due.lane === null ? send(due) : sendInLane(due, due.lane))
       } catch (error) {
         // It stays claimed until its lease ends, or was not claimed.
         report(error)

@@ -10,7 +10,7 @@ const { deliveries, lanes } = outboxCollections
 const reading = { mode: 'read', brief: true } as const
 const writing = { mode: 'write', brief: true } as const
 /** How many deliveries are put behind at a time. */
-const maxLate = 100
+const maxLate = 500
 
 /** The delivery of a lane that may be sent. */
 export interface LaneTurn {
