@@ -390,9 +390,7 @@ test('enqueue rejects other contexts, unknown endpoints and options, and input w
     )
     expect(() => outbox.enqueue(within, 'create-shipment', 1n as never)).toThrow('JSON')
     for (const key of ['', 'ö', 'a\n', 'x'.repeat(256)])
-      expect(() => outbox.enqueue(within, 'create-shipment', input, { key })).toThrow(
-        'enqueue.key',
-      )
+      expect(() => outbox.enqueue(within, 'create-shipment', input, { key })).toThrow('enqueue.key')
     await Promise.resolve()
   })
 })
