@@ -29,16 +29,20 @@ function startGauges() {
 
 test('the deliveries of an outbox are counted by state, and dead ones are among them', async () => {
   const { sdk, telemetry } = startGauges()
-  const { service, order, outbox, once } = await openStage({
+  const { service, order, outbox, once, receive } = await openStage({
     workers: 0,
+    attempts: 100,
     receive: (_call, response) => respond(response, { message: 'No such order.' }, 400),
   })
   telemetry.observe(service)
   await order('refused')
   const worker = outbox.work()
   await once('dead')
-  await worker.stop()
+  receive((_call, response) => respond(response, {}, 503))
   for (const id of ['first', 'second', 'third']) await order(id, 'lane')
+  const behind = async () => (await outbox.list({ state: 'behind' })).length
+  await expect.poll(behind).toBe(2)
+  await worker.stop()
   const state = 'rowgate.delivery.state'
   expect(await sdk.numbers('rowgate.outbox.deliveries')).toEqual([
     [{ [state]: 'behind' }, 2],
