@@ -3,7 +3,6 @@ import { inspectApplications } from '../definition/check.ts'
 import type { CollectionDefinition, UnmanagedData } from '../definition/collection.ts'
 import type { Field } from '../definition/field.ts'
 import { fieldTypes } from '../definition/field-type.ts'
-import type { PublishedEventName } from '../definition/handler.ts'
 import { parseJson, stringifyJson } from '../protocol/json-text.ts'
 import { chooseFields, type AddNote, type ChosenTable } from './choose-fields.ts'
 import {
@@ -13,6 +12,7 @@ import {
   type LeftOut,
   type TableDescription,
 } from './description.ts'
+import { limitOf, publishedEvents } from './published-events.ts'
 import { endpointNames, fieldNames } from './names.ts'
 import { defineReferences, type DefinedReferences, type NamedTable } from './define-references.ts'
 
@@ -143,18 +143,19 @@ function defineTable(
   for (const column of table.columns) {
     const field = fields.get(column.name)
     const name = names.get(column.name)
+    const place = `${table.name}.${column.name}`
     if (column.note !== undefined || field === undefined)
-      note(`${table.name}.${column.name}`, noteOf(column, key.length > 0))
+      note(place, noteOf(column, key.length > 0))
     if (field === undefined || name === undefined) continue
-    const right = rightOf(named, column)
-    if (right !== undefined) note(`${table.name}.${column.name}`, rightNotes[right])
+    const limit = limitOf(named, column)
+    if (limit !== undefined) note(place, limit.note)
     defined[name] = {
       ...(key.length === 0 ? inPages(field) : field),
       ...(isWritable ? saveOptions(named, column) : {}),
       ...(single.has(name) ? { unique: true } : {}),
       ...ofFields.get(column.name),
       ...allowedValues(field, column),
-      ...(column.computed || right === 'none' ? { readOnly: true } : {}),
+      ...(column.computed || limit?.isReadOnly === true ? { readOnly: true } : {}),
       ...(name === column.name ? {} : { column: column.name }),
     } as Field
   }
@@ -266,67 +267,4 @@ function indexesOf({ table, names, fields }: NamedTable): readonly (readonly str
 
 function groupName(columns: readonly string[]): string {
   return JSON.stringify(columns.toSorted())
-}
-
-// What the role may do with a column that it may not write in every event.
-const rightNotes = {
-  none: 'read-only: the role may not write it',
-  insert: "an update can't change it: the role may not",
-  update: "an insert can't set it: the role may not",
-}
-
-/** Returns in which events the role may write a column; undefined if the events of its table do not limit it. */
-function rightOf(
-  { table, key, fields }: ChosenTable,
-  { name, computed, denied = [] }: ColumnDescription,
-): keyof typeof rightNotes | undefined {
-  if (computed || fields.get(name)?.readOnly === true) return undefined
-  // An update does not write the key.
-  const events = (['Insert', 'Update'] as const)
-    .filter((event) => table.readOnly === undefined && !table.denied?.events.includes(event))
-    .filter((event) => event === 'Insert' || !key.includes(name))
-  const allowed = events.filter((event) => !denied.includes(event))
-  if (allowed.length === events.length) return undefined
-  if (allowed.length === 0) return 'none'
-  return allowed.includes('Insert') ? 'insert' : 'update'
-}
-
-function publishedEvents(
-  { table, fields, key }: NamedTable,
-  note: AddNote,
-): readonly PublishedEventName[] | undefined {
-  if (table.readOnly !== undefined) {
-    note(table.name, `read-only: it is ${table.readOnly}`)
-    return ['Filter']
-  }
-  const { events: denied = [], reason = '' } = table.denied ?? {}
-  const [Insert, Update, Delete] = (['Insert', 'Update', 'Delete'] as const).map(
-    (event) => !denied.includes(event),
-  )
-  if (!Insert && !Update && !Delete) {
-    note(table.name, `read-only: ${reason}`)
-    return ['Filter']
-  }
-  const named = denied.map((event) => `no ${event.toLowerCase()}`)
-  if (named.length > 0) note(table.name, `${named.join(' and ')}: ${reason}`)
-  const isKeyless = key.length === 0
-  if (isKeyless) note(table.name, 'no update and no delete: it has no key that can be published')
-  const missing = table.columns.find(
-    ({ name, nullable, hasDefault, computed, denied: own = [] }) => {
-      const isSettable =
-        fields.has(name) && fields.get(name)?.readOnly !== true && !own.includes('Insert')
-      const isNeeded = !nullable || key.includes(name)
-      return isNeeded && !isSettable && !hasDefault && !computed && name !== table.generated
-    },
-  )
-  const isInsertable = Insert && missing === undefined
-  if (missing !== undefined && Insert)
-    note(table.name, `no insert: clients can't set ${missing.name}, which needs a value`)
-  if (isInsertable && denied.length === 0) return undefined
-  return [
-    'Filter',
-    ...(isInsertable ? (['Insert'] as const) : []),
-    ...(Update && !isKeyless ? (['Update'] as const) : []),
-    ...(Delete && !isKeyless ? (['Delete'] as const) : []),
-  ]
 }

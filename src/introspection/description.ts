@@ -20,8 +20,8 @@ export interface TableDescription {
   readonly name: string
   /** What it is, if its rows can't be written and have no key; undefined if they can. */
   readonly readOnly?: string
-  /** What the role or the database does not allow. Default: everything is allowed. */
-  readonly denied?: Denied
+  /** What the role may not do, or the database does not allow or can't do. Default: everything is possible. */
+  readonly denied?: readonly Denied[]
   readonly columns: readonly ColumnDescription[]
   /** The groups of columns that identify a row, the best one first. None of their values is null. */
   readonly keys: readonly (readonly string[])[]
@@ -35,15 +35,18 @@ export interface TableDescription {
   readonly references: readonly ReferenceDescription[]
 }
 
-/** Events that a table does not allow. */
+/** Events that fail for every row of a table. */
 export interface Denied {
   readonly events: readonly WriteEvent[]
-  /** The end of a sentence about the table. */
+  /** The end of a sentence about the table. The first one of an event counts. */
   readonly reason: string
 }
 
 /** An event that writes. */
 export type WriteEvent = 'Insert' | 'Update' | 'Delete'
+
+/** The events that write, in the order of notes. */
+export const writeEvents: readonly WriteEvent[] = ['Insert', 'Update', 'Delete']
 
 /** How many rows have a key that no path can have: an empty one, a dot segment, or a part with a comma. */
 export interface UnreachableRows {
@@ -76,6 +79,8 @@ export interface ColumnDescription {
   readonly computed: boolean
   /** The events in which the role may not write it. Default: none. */
   readonly denied?: readonly ('Insert' | 'Update')[]
+  /** Why the database can't do any update of it; undefined if it can. */
+  readonly fixed?: string | undefined
   /** The only values that the database accepts, as it stores them. */
   readonly allowed?: readonly (string | number)[]
 }

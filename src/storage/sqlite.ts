@@ -42,6 +42,7 @@ import { createSchema } from './sqlite/schema.ts'
 import { missingSearches } from './sqlite/search-index.ts'
 import { searchIndexes } from './sqlite/search-indexes.ts'
 import { sqliteSession } from './sqlite/session.ts'
+import { statementMistakes } from './sqlite/statement-check.ts'
 import { missingColumns, missingTables, tableMistakes } from './sqlite/table-check.ts'
 import { encodingMistake, readTables, type Tables } from './sqlite/tables.ts'
 import { openTransaction } from './sqlite/transaction.ts'
@@ -53,7 +54,7 @@ export type { BetterSqlite3Handle, BetterSqlite3Statement } from './sqlite/bette
 export type { SqliteDriver, SqliteValue } from './sqlite/connection.ts'
 export type { NodeSqliteHandle, NodeSqliteStatement } from './sqlite/node-sqlite.ts'
 export type { SqliteHandle } from './sqlite/open.ts'
-export type { SqliteOptions } from './sqlite/options.ts'
+export type { SqliteFunction, SqliteOptions } from './sqlite/options.ts'
 
 /**
  * Keeps collections in a SQLite database: a file by name (also `:memory:`), or an open handle of
@@ -206,7 +207,10 @@ export function sqliteStorage(
       tables = readTables(connection, collections)
     }
     const exact = exactColumns(tables, collections)
-    const mistakes = tableMistakes(tables, collections, exact)
+    const mistakes = [
+      ...tableMistakes(tables, collections, exact),
+      ...statementMistakes(connection, tables, collections),
+    ]
     // What is missing is added when the service starts.
     if (isComplete || readOnly === undefined) throwMistakes(mistakes)
     for (const field of storedFields(tables, collections)) guaranteed.set(field, 'stored')

@@ -109,5 +109,7 @@ test('a view that can not be read is a problem, and the other tables are checked
     ['check'],
   )
   expect(code).toBe(1)
-  expect(output).toBe("shop/orders: its rows can't be read: no such function: missing\n")
+  expect(output).toBe(
+    "shop/orders: its rows can't be read: SQLite does not know the function missing of the program that made the file. Register it with the option functions of sqliteStorage\n",
+  )
 })

@@ -8,6 +8,7 @@ import { keyNamesOf } from '../../src/definition/collection.ts'
 import type { Field } from '../../src/definition/field.ts'
 import { sqliteStorage, type SqliteOptions } from '../../src/storage/sqlite.ts'
 import { runAlone } from '../cli/stage.ts'
+import { nothingToDo } from './empty-databases.ts'
 import type { Item } from './published-rows.ts'
 
 /** A SQLite file that is published with the definition of `rowgate introspect`. */
@@ -28,6 +29,13 @@ export interface Reply {
   readonly items: readonly Item[]
   readonly item: Item | null
   readonly validations: readonly { readonly field: string | null; readonly message: string }[]
+}
+
+/** Expects that an introspected file has what its definition needs. */
+export async function expectNothingToDo(folder: string, name: string): Promise<void> {
+  const line = ['schema', 'diff', `${name}.json`, '--storage', `${name}.db`, '--json']
+  const { code, output } = await runAlone(line, { workingFolder: folder })
+  expect({ code, diff: JSON.parse(output) as unknown }).toEqual({ code: 0, diff: nothingToDo })
 }
 
 /** Introspects a file, and publishes it. */
@@ -88,18 +96,19 @@ export async function exerciseAll(
 }
 
 async function exercise(
-  { send }: Published,
+  published: Published,
   endpoint: string,
   collection: CollectionDefinition,
 ): Promise<void> {
-  const { items, status } = await send('GET', `${endpoint}?$limit=100`)
+  const { send } = published
+  const { items, status } = await send('GET', `${endpoint}?$limit=100&$count=true`)
   expect({ endpoint, status }).toEqual({ endpoint, status: 200 })
   const [first] = items
+  if (first === undefined) return
   const { publishes = ['Insert', 'Update', 'Delete'] } = collection
-  if (first === undefined || !publishes.includes('Insert')) return
-  const inserted = await send('POST', endpoint, copyOf(first, collection))
-  expect({ endpoint, ...inserted }).toMatchObject({ endpoint, status: 200, validations: [] })
-  const item = inserted.item as Item
+  const item = publishes.includes('Insert')
+    ? await insertCopy(published, endpoint, copyOf(first, collection))
+    : first
   for (const [field, value] of Object.entries(item)) {
     if (!['string', 'number', 'boolean'].includes(typeof value) || value === '') continue
     const condition = `${field}=${encodeURIComponent(String(value))}`
@@ -110,9 +119,32 @@ async function exercise(
   const key = keyNamesOf(collection).map((part) => encodeURIComponent(String(item[part])))
   if (key.length === 0) return
   const path = `${endpoint}/${key.join(',')}`
-  expect(await send('POST', path, item)).toMatchObject({ status: 200, item })
-  if (publishes.includes('Delete'))
+  if (publishes.includes('Update')) await updateFields(published, path, { item, collection })
+  if (publishes.includes('Delete') && item !== first)
     expect(await send('DELETE', path)).toMatchObject({ status: 200 })
+}
+
+async function insertCopy({ send }: Published, endpoint: string, values: Item): Promise<Item> {
+  const inserted = await send('POST', endpoint, values)
+  expect({ endpoint, ...inserted }).toMatchObject({ endpoint, status: 200, validations: [] })
+  return inserted.item as Item
+}
+
+/** Sends an item back as it is, and then each of its texts with another value. */
+async function updateFields(
+  { send }: Published,
+  path: string,
+  { item, collection }: { readonly item: Item; readonly collection: CollectionDefinition },
+): Promise<void> {
+  expect(await send('POST', path, item)).toMatchObject({ status: 200, item })
+  for (const [name, field] of Object.entries(collection.fields)) {
+    const isFree = field.type === 'text' && !('enumeration' in field) && !('references' in field)
+    if (!isFree || field.readOnly === true || keyNamesOf(collection).includes(name)) continue
+    for (const value of [otherThan(item[name]), item[name]])
+      expect(await send('POST', path, { [name]: value })).toMatchObject({
+        ...{ status: 200, item: { [name]: value } },
+      })
+  }
 }
 
 /** Returns the values of an item for another one: keys and unique values differ. */

@@ -1,19 +1,22 @@
 import type { CatalogueColumn, CatalogueTable } from '../../storage/sql/catalogue-tables.ts'
-import type { ColumnDescription, TableDescription, WriteEvent } from '../description.ts'
-
-const writeEvents: readonly WriteEvent[] = ['Insert', 'Update', 'Delete']
+import {
+  writeEvents,
+  type ColumnDescription,
+  type TableDescription,
+  type WriteEvent,
+} from '../description.ts'
 
 /** Returns the events that a table does not allow, or to which the role of the connection has no right. */
 export function deniedOf(table: CatalogueTable): Pick<TableDescription, 'denied'> {
   const { unwritable } = table
   if (unwritable !== undefined) {
-    return { denied: { events: writeEvents, reason: `it ${unwritable}` } }
+    return { denied: [{ events: writeEvents, reason: `it ${unwritable}` }] }
   }
   const events = writeEvents.filter((event) => !isAllowed(table, event))
   if (events.length === 0) return {}
   const isReadOnly = events.length === writeEvents.length
   const reason = isReadOnly ? 'the role may only read it' : 'the role does not have the right'
-  return { denied: { events, reason } }
+  return { denied: [{ events, reason }] }
 }
 
 // A right to one column is enough.

@@ -1,10 +1,10 @@
 import type { Connection } from '../../storage/sqlite/connection.ts'
 import { foreignKeysOf, type ForeignKey } from '../../storage/sqlite/foreign-keys.ts'
 import {
-  columnsOf,
   expressionColumn,
   indexesOf,
   listTables,
+  readableColumns,
   type Column,
   type Index,
 } from '../../storage/sqlite/tables.ts'
@@ -25,41 +25,28 @@ export interface CatalogueTable {
   readonly failure?: string
 }
 
-type Kind = CatalogueTable['kind']
-
-/** Reads the tables of a database, by name. Tables are read together, others one by one, because reading one may fail. */
+/** Reads the tables of a database, by name. */
 export function readCatalogue(connection: Connection): readonly CatalogueTable[] {
   const listed = listTables(connection)
+  const { columns, failures } = readableColumns(
+    connection,
+    listed.map(({ name }) => name),
+  )
   const names = listed.filter(({ kind }) => kind === 'table').map(({ name }) => name)
-  const columns = columnsOf(connection, names)
   const indexes = indexesOf(connection, names)
   const references = foreignKeysOf(connection, names)
   return listed.map((table) => {
-    const { name, kind } = table
-    if (kind !== 'table') {
-      const own = columnsAlone(connection, name)
-      return { ...table, kind: kind as Kind, ...own, indexes: [], references: [] }
-    }
+    const { name } = table
+    const failure = failures.get(name)
     return {
       ...table,
-      kind,
-      columns: columns.get(name) ?? [],
+      kind: table.kind as CatalogueTable['kind'],
+      columns: (columns.get(name) ?? []).filter(({ hidden }) => !hidden),
+      ...(failure === undefined ? {} : { failure }),
       indexes: (indexes.get(name) ?? []).filter(isComplete),
       references: references.filter((one) => one.table === name).map(referenceOf),
     }
   })
-}
-
-function columnsAlone(
-  connection: Connection,
-  name: string,
-): Pick<CatalogueTable, 'columns' | 'failure'> {
-  try {
-    const columns = columnsOf(connection, [name]).get(name) ?? []
-    return { columns: columns.filter(({ hidden }) => !hidden) }
-  } catch (error) {
-    return { columns: [], failure: error instanceof Error ? error.message : String(error) }
-  }
 }
 
 function isComplete({ partial, columns }: Index): boolean {

@@ -1,4 +1,4 @@
-import type { Connection, SqliteRow, SqliteValue } from './connection.ts'
+import { loadInto, type Connection, type SqliteRow, type SqliteValue } from './connection.ts'
 
 /** The members of a statement of better-sqlite3 that are used. */
 export interface BetterSqlite3Statement {
@@ -18,9 +18,10 @@ export interface BetterSqlite3Handle {
   pragma(source: string): unknown
   function(
     name: string,
-    options: { readonly deterministic: boolean },
+    options: { readonly deterministic: boolean; readonly varargs?: boolean },
     work: (...values: unknown[]) => unknown,
   ): unknown
+  loadExtension?(path: string): unknown
   close(): unknown
 }
 
@@ -56,6 +57,11 @@ export function betterSqlite3Connection(database: BetterSqlite3Handle): Connecti
     define(name, work) {
       database.function(name, { deterministic: true }, (value) => work(value as SqliteValue))
     },
+    register(name, work) {
+      const options = { deterministic: true, varargs: true }
+      database.function(name, options, work as (...values: unknown[]) => unknown)
+    },
+    loadExtension: (path) => loadInto(database, path),
     inTransaction: () => database.inTransaction,
     close: () => void database.close(),
   }

@@ -29,8 +29,19 @@ export interface Connection {
   execute(sql: string): void
   /** Registers a deterministic SQL function of one argument. */
   define(name: string, work: (value: SqliteValue) => SqliteValue): void
+  /** Registers a deterministic SQL function of any number of arguments, for the schema of the file too. */
+  register(name: string, work: (...values: SqliteValue[]) => SqliteValue): void
+  /** Loads an extension. Throws if that fails. */
+  loadExtension(path: string): void
   inTransaction(): boolean
   close(): void
+}
+
+/** Loads an extension into the database of a driver. Throws a TypeError if the driver loads none. */
+export function loadInto(database: { loadExtension?(path: string): unknown }, path: string): void {
+  if (database.loadExtension === undefined)
+    throw new TypeError('sqliteStorage: this version of the driver loads no extensions')
+  database.loadExtension(path)
 }
 
 /** Runs one statement once and returns its rows. */

@@ -128,6 +128,37 @@ function fieldsInMessage(
   return found
 }
 
+/** A function or collation that SQLite does not know. */
+export interface UnknownCode {
+  readonly kind: 'function' | 'collation'
+  readonly name: string
+}
+
+/** Returns what SQLite does not know, by the message of its error; undefined if that is not the error. */
+export function unknownIn(message: string): UnknownCode | undefined {
+  const [, called] = /^(?:no such|unknown) function: ([^(]+)/.exec(message) ?? []
+  if (called !== undefined) return { kind: 'function', name: called }
+  const [, collation] = /^no such collation sequence: (.+)$/.exec(message) ?? []
+  return collation === undefined ? undefined : { kind: 'collation', name: collation }
+}
+
+/** Returns what to do about a function or collation that SQLite does not know; undefined if that is not the error. */
+export function unknownReason(message: string): string | undefined {
+  const { kind, name } = unknownIn(message) ?? {}
+  if (kind === undefined) return undefined
+  const advice =
+    kind === 'function'
+      ? 'Register it with the option functions of sqliteStorage'
+      : 'Load an extension that has it with the option extensions of sqliteStorage'
+  return `SQLite does not know the ${kind} ${name} of the program that made the file. ${advice}`
+}
+
+/** Returns why a table can't be read, by the error of reading it. */
+export function readFailure(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return unknownReason(message) ?? message
+}
+
 /** Creates the error of a call that storage can't carry out now. */
 export function unavailable(cause: unknown): StorageError {
   return new StorageError('unavailable', { cause })

@@ -14,10 +14,12 @@ import {
 import { draftOf, plans } from './schema-plans.ts'
 import { nothingLacks } from '../sql/required-columns.ts'
 import { folded } from '../sql/tables.ts'
+import { unknownIn } from './failure.ts'
 import { countLacking } from './column-values.ts'
 import { exactColumns } from './guarantees.ts'
 import { tableMistakes } from './table-check.ts'
 import { readTables } from './tables.ts'
+import { isWord, tokensOf } from './tokens.ts'
 
 /** How a database is changed. */
 export interface ApplyOptions {
@@ -86,12 +88,43 @@ function emptyCopy(database: Connection): Connection {
     ORDER BY CASE type WHEN 'table' THEN rootpage > 0 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, rowid`
   for (const [statement] of rowsOf(database, select)) {
     try {
-      copy.execute(statement as string)
+      createIn(copy, statement as string)
     } catch {
       // A virtual table of a module that is not present, one of its own tables, or what depends on it.
     }
   }
   return copy
+}
+
+/** Runs a CREATE statement without the functions and collations of the program that made the file, which only rows need. */
+function createIn(
+  copy: Connection,
+  statement: string,
+  registered: ReadonlySet<string> = new Set(),
+): void {
+  try {
+    copy.execute(statement)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : ''
+    const { kind, name = '' } = unknownIn(message) ?? {}
+    if (kind === 'function' && !registered.has(name)) {
+      copy.register(name, () => null)
+      createIn(copy, statement, new Set([...registered, name]))
+      return
+    }
+    const without = kind === 'collation' ? withoutCollation(statement, name) : statement
+    if (without === statement) throw error
+    createIn(copy, without, registered)
+  }
+}
+
+function withoutCollation(statement: string, collation: string): string {
+  const tokens = tokensOf(statement)
+  return tokens.reduceRight((text, token, at) => {
+    const name = tokens[at + 1]
+    const isIt = isWord(token, 'COLLATE') && folded(name?.text ?? '') === folded(collation)
+    return isIt ? text.slice(0, token.start) + text.slice(name?.end) : text
+  }, statement)
 }
 
 /** Makes a change. Returns why SQLite rejects it. */

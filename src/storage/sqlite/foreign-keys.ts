@@ -59,6 +59,8 @@ export interface ForeignKey {
   readonly target: string
   /** The columns of that table, in the order of `columns`. Empty strings if it has no such key. */
   readonly targetColumns: readonly string[]
+  /** Whether it refers to the primary key of that table, without its columns. */
+  readonly isImplicit: boolean
   /** What a delete of the referenced row does, in the words of SQLite. */
   readonly onDelete: string
 }
@@ -79,12 +81,14 @@ export function foreignKeysOf(
   return Array.from(keys.values(), (parts) => {
     const [table, , target, , , onDelete] = parts[0] as Part
     // Without columns, a constraint refers to the primary key.
-    const primary = parts.some(([, , , , to]) => to === null) ? primaryKey(connection, target) : []
+    const isImplicit = parts.some(([, , , , to]) => to === null)
+    const primary = isImplicit ? primaryKey(connection, target) : []
     return {
       table,
       columns: parts.map(([, , , from]) => from),
       target,
       targetColumns: parts.map(([, , , , to], index) => to ?? primary[index] ?? ''),
+      isImplicit,
       onDelete,
     }
   })
@@ -109,6 +113,7 @@ function expected({ from, fields, to }: Reference, action: string): ForeignKey {
     columns: fields.map(({ column }) => column),
     target: to.table,
     targetColumns: to.key.map(({ column }) => column),
+    isImplicit: false,
     onDelete: action,
   }
 }

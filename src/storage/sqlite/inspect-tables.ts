@@ -10,6 +10,7 @@ import {
   type StorageProblem,
 } from '../problem.ts'
 import { columnTypeOf } from './columns.ts'
+import { readFailure } from './failure.ts'
 import { fitCondition } from './forms.ts'
 import {
   createInspectedTable,
@@ -20,6 +21,7 @@ import {
 import { sharingIn } from './search-index.ts'
 import { identifier, quoted, type Sql } from '../sql/fragments.ts'
 import { exactColumns, guaranteedFields } from './guarantees.ts'
+import { checkStatements } from './statement-check.ts'
 import { collectionMistakes } from './table-check.ts'
 import { slowReason, slowViews, type ReadView } from './slow-views.ts'
 import { encodingMistake, readTables, type Tables } from './tables.ts'
@@ -72,6 +74,11 @@ export async function inspectTables(
       add(mistakes.map((message) => tableProblem(collection, message)))
       if (inspected === undefined) return undefined
       if (slow.has(collection.table)) return `${slowReason(viewTime)} (scanTimeout)`
+      const checked = await read((connection) =>
+        checkStatements(connection, inspected.table, collection),
+      )
+      if (checked.unreadable !== undefined) return checked.unreadable
+      add(checked.mistakes.map((message) => tableProblem(collection, message)))
       return attempt(async () => {
         add(await unfitRows(inspected))
         for (const group of [collection.key, ...collection.uniques])
@@ -94,14 +101,14 @@ function viewOf({ table }: PublishedCollection, tables: Tables): readonly ReadVi
   return [{ name: table, columns: Array.from(columns.values(), ({ name }) => name) }]
 }
 
-/** Returns the message of an error of the driver, such as that of a function that only another program registers. */
+/** Returns the reason of an error of the driver, such as that of a value that a function of SQLite rejects. */
 async function attempt(work: () => Promise<void>): Promise<string | undefined> {
   try {
     await work()
     return undefined
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error) || isStorageError(error)) throw error
-    return error.message
+    return readFailure(error)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Connection, SqliteRow, SqliteValue } from './connection.ts'
+import { loadInto, type Connection, type SqliteRow, type SqliteValue } from './connection.ts'
 
 /** The members of a statement of `node:sqlite` that are used. */
 export interface NodeSqliteStatement {
@@ -17,9 +17,10 @@ export interface NodeSqliteHandle {
   exec(sql: string): unknown
   function(
     name: string,
-    options: { readonly deterministic?: boolean },
-    work: (value: unknown) => SqliteValue,
+    options: { readonly deterministic?: boolean; readonly varargs?: boolean },
+    work: (...values: SqliteValue[]) => SqliteValue,
   ): unknown
+  loadExtension?(path: string): unknown
   close(): unknown
 }
 
@@ -53,8 +54,12 @@ export function nodeSqliteConnection(database: NodeSqliteHandle): Connection {
     },
     execute: (sql) => void database.exec(sql),
     define(name, work) {
-      database.function(name, { deterministic: true }, (value) => work(value as SqliteValue))
+      database.function(name, { deterministic: true }, (value) => work(value))
     },
+    register(name, work) {
+      database.function(name, { deterministic: true, varargs: true }, work)
+    },
+    loadExtension: (path) => loadInto(database, path),
     inTransaction: () => isInTransaction(database),
     close: () => void database.close(),
   }

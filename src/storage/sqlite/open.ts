@@ -33,8 +33,12 @@ type OpenFile = (file: string, mode?: 'read') => Connection
  * Opens an existing file for reading only: nothing of it changes, not even its journal mode, and no new file stays
  * beside it. Throws if that fails.
  */
-export function openReadOnly(file: string, driver?: SqliteDriver): Connection {
-  const open = openerOf(driver)
+export function openReadOnly(
+  file: string,
+  driver?: SqliteDriver,
+  allowExtension = false,
+): Connection {
+  const open = openerOf(driver, allowExtension)
   const keeper = keeperOf(open, file)
   try {
     const connection = open(file, 'read')
@@ -77,8 +81,8 @@ export function openToRead(source: string | SqliteHandle, options: CompleteSqlit
   const isAbsent = !existsSync(source)
   const only = isAbsent
     ? openerOf(options.driver)(':memory:')
-    : openReadOnly(source, options.driver)
-  settle(only, undefined)
+    : openReadOnly(source, options.driver, options.extensions.length > 0)
+  settle(only, options)
   const opened = { writer: only, reader: only, owned: true, durable: true }
   return isAbsent ? { ...opened, absent: source } : opened
 }
@@ -106,7 +110,7 @@ export function openConnections(
     )
   }
   const writer = connectionOf(source)
-  settle(writer, options.synchronous)
+  settle(writer, options, options.synchronous)
   const [, , file] = rowsOf(writer, 'PRAGMA database_list')[0] ?? []
   return { writer, reader: writer, owned: false, durable: typeof file === 'string' && file !== '' }
 }
@@ -120,7 +124,7 @@ function openFile(file: string, options: CompleteSqlite): Connections {
   }
   if (durable && statSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
     throw new Error(`sqliteStorage: ${file} is a folder. Name a file in it`)
-  const open = openerOf(options.driver)
+  const open = openerOf(options.driver, options.extensions.length > 0)
   if (durable) createPrivate(file)
   const opened: Connection[] = []
   const openOne = (): Connection => {
@@ -133,10 +137,10 @@ function openFile(file: string, options: CompleteSqlite): Connections {
     // A change of the journal mode needs exclusive access. At start, a blocking wait is acceptable.
     writer.execute(`PRAGMA busy_timeout = ${options.busyTimeout}`)
     const [mode] = rowsOf(writer, 'PRAGMA journal_mode = WAL')[0] ?? []
-    settle(writer, options.synchronous ?? 'FULL')
+    settle(writer, options, options.synchronous ?? 'FULL')
     if (mode !== 'wal') return { writer, reader: writer, owned: true, durable }
     const reader = openOne()
-    settle(reader, undefined)
+    settle(reader, options)
     return { writer, reader: withReadCache(reader), owned: true, durable }
   } catch (error) {
     for (const connection of opened) connection.close()
@@ -179,10 +183,16 @@ function createPrivate(file: string): void {
 }
 
 // A wait for a lock inside the driver would block the event loop.
-function settle(connection: Connection, synchronous: 'FULL' | 'NORMAL' | undefined): void {
-  connection.execute('PRAGMA busy_timeout = 0; PRAGMA foreign_keys = ON')
+function settle(
+  connection: Connection,
+  { foreignKeys, functions, extensions }: CompleteSqlite,
+  synchronous?: 'FULL' | 'NORMAL',
+): void {
+  connection.execute(`PRAGMA busy_timeout = 0; PRAGMA foreign_keys = ${foreignKeys ? 'ON' : 'OFF'}`)
   if (synchronous !== undefined) connection.execute(`PRAGMA synchronous = ${synchronous}`)
   connection.define(foldFunction, foldValue)
+  for (const extension of extensions) connection.loadExtension(extension)
+  for (const [name, work] of Object.entries(functions)) connection.register(name, work)
 }
 
 /** Returns a connection over an open handle. Throws a TypeError if it is not one. */
@@ -204,11 +214,12 @@ function methodsOf(handle: unknown): Partial<Record<string, unknown>> {
   return { prepare, exec, pragma }
 }
 
-function openerOf(driver: SqliteDriver | undefined): OpenFile {
+function openerOf(driver: SqliteDriver | undefined, allowExtension = false): OpenFile {
   const opener =
     driver === 'better-sqlite3'
       ? betterSqlite3Opener()
-      : (nodeSqliteOpener() ?? (driver === undefined ? betterSqlite3Opener() : undefined))
+      : (nodeSqliteOpener(allowExtension) ??
+        (driver === undefined ? betterSqlite3Opener() : undefined))
   if (opener !== undefined) return opener
   const node = `Node ${process.versions.node}`
   throw new Error(
@@ -218,16 +229,18 @@ function openerOf(driver: SqliteDriver | undefined): OpenFile {
   )
 }
 
-function nodeSqliteOpener(): OpenFile | undefined {
+function nodeSqliteOpener(allowExtension: boolean): OpenFile | undefined {
   const sqlite = process.getBuiltinModule('node:sqlite' as 'node:fs') as unknown as
-    | { DatabaseSync: new (file: string, options?: { readOnly: boolean }) => NodeSqliteHandle }
-    | undefined
+    { DatabaseSync: new (file: string, options: NodeSqliteOptions) => NodeSqliteHandle } | undefined
   if (sqlite === undefined) return undefined
   const { DatabaseSync } = sqlite
   return (file, mode) =>
-    nodeSqliteConnection(
-      mode === 'read' ? new DatabaseSync(file, { readOnly: true }) : new DatabaseSync(file),
-    )
+    nodeSqliteConnection(new DatabaseSync(file, { readOnly: mode === 'read', allowExtension }))
+}
+
+interface NodeSqliteOptions {
+  readonly readOnly: boolean
+  readonly allowExtension: boolean
 }
 
 function betterSqlite3Opener(): OpenFile | undefined {

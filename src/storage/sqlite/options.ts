@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { milliseconds, wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { waitLimits } from '../wait-limits.ts'
-import type { SqliteDriver } from './connection.ts'
+import type { SqliteDriver, SqliteValue } from './connection.ts'
 
 /** Options of `sqliteStorage`. */
 export interface SqliteOptions {
@@ -53,10 +53,30 @@ export interface SqliteOptions {
   readonly scanTimeout?: number
   /** The driver that opens a file. Default: `node:sqlite` if Node has it, otherwise better-sqlite3. */
   readonly driver?: SqliteDriver
+  /**
+   * SQL functions by name, with any number of arguments, for triggers, constraints, defaults, indexes and views that
+   * call functions of the program that made the file. Equal arguments must have equal results.
+   */
+  readonly functions?: Readonly<Record<string, SqliteFunction>>
+  /**
+   * The paths of extensions of SQLite to load, for collations and virtual tables, which the drivers can't register. A
+   * handle must allow extensions.
+   */
+  readonly extensions?: readonly string[]
+  /**
+   * `false`: SQLite does not enforce foreign keys, as in most programs that make files. The service checks the
+   * references of definitions by itself. Default true.
+   */
+  readonly foreignKeys?: boolean
 }
+
+/** The implementation of a SQL function. */
+export type SqliteFunction = (...values: SqliteValue[]) => SqliteValue
 
 const rows = 'must be false, or a whole number of rows from 0'
 const reads = 'must be a whole number of reads from 0 to 10000'
+
+const functionName = 'must have 1 to 255 characters, and not begin with rowgate_'
 
 const shape = z.strictObject({
   ensureSchema: z._default(
@@ -79,6 +99,15 @@ const shape = z.strictObject({
       error: "must be 'better-sqlite3' or 'node:sqlite'",
     }),
   ),
+  functions: z._default(
+    z.record(
+      z.string().check(z.regex(/^(?!rowgate_).{1,255}$/i, functionName)),
+      z.custom<SqliteFunction>((value) => typeof value === 'function', 'must be a function'),
+    ),
+    {},
+  ),
+  extensions: z._default(z.array(z.string({ error: 'must be a path' }).check(z.minLength(1))), []),
+  foreignKeys: z._default(z.boolean({ error: 'must be true or false' }), true),
 })
 
 /** The options with all their defaults. */

@@ -41,14 +41,14 @@ export interface Reads {
 // Of the statements for the thread.
 const maxTextBytes = 4 * 1024 * 1024
 
-type Options = Pick<CompleteSqlite, 'scanRows' | 'scanQueue' | 'scanTimeout'>
+type Options = Pick<CompleteSqlite, 'scanRows' | 'scanQueue' | 'scanTimeout' | 'extensions'>
 
 /**
  * Creates the reads of a file on a connection that is used for nothing else. Reads that may take long run
  * in a thread with a read-only connection of its own.
  */
 export function threadedReads(connection: Connection, session: Session, options: Options): Reads {
-  const { scanRows, scanQueue: maxWaiting, scanTimeout: timeout } = options
+  const { scanRows, scanQueue: maxWaiting, scanTimeout: timeout, extensions } = options
   const file = fileOf(connection)
   if (scanRows === false || file === undefined || !mayStartThreads()) return plainReads(session)
   const { driver } = connection
@@ -56,12 +56,15 @@ export function threadedReads(connection: Connection, session: Session, options:
   const queue = scanQueue({
     maxWaiting,
     timeout,
-    start: (events) => startScanThread({ file, driver }, events),
+    start: (events) => startScanThread({ file, driver, extensions }, events),
   })
   const texts = boundedMap<StatementText>({
     maxEntries: () => maxStatements,
     maxBytes: () => maxTextBytes,
   })
+
+  // Their rows need a function of the application, which a thread can't call.
+  const unscannable = new WeakSet<PublishedCollection>()
 
   function jobOf(collection: PublishedCollection, read: PageRead, found?: FoundRead): ScanJob {
     const { page, count, inputs, output } = read
@@ -98,10 +101,14 @@ export function threadedReads(connection: Connection, session: Session, options:
     const isProbed = planned.found !== undefined && places.mayProbe(planned)
     const read = isProbed ? session.choose(planned) : planned
     const place = places.placeOf(collection, query, read)
-    if (place === 'here') return session.runPage(read)
+    if (place === 'here' || unscannable.has(collection)) return session.runPage(read)
     if (place === 'thread') {
       const found = isProbed ? undefined : planned.found
-      return queue.run(jobOf(collection, read, found), context)
+      return queue.run(jobOf(collection, read, found), context).catch((error: unknown) => {
+        if (!isUnknownFunction(error)) throw error
+        unscannable.add(collection)
+        return session.runPage(session.choose(planned))
+      })
     }
     const page = session.runPage(read)
     places.took(read, performance.now() - began)
@@ -115,6 +122,12 @@ export function threadedReads(connection: Connection, session: Session, options:
     close: queue.close,
     sizes: () => [texts.size(), ...places.sizes()],
   }
+}
+
+function isUnknownFunction(error: unknown): boolean {
+  const { cause } = error as { readonly cause?: unknown }
+  const messages = [error, cause].map((each) => (each instanceof Error ? each.message : ''))
+  return messages.some((message) => /(?:no such|unknown) function: /.test(message))
 }
 
 /** Returns the reads of a session, without a thread. */

@@ -5,7 +5,7 @@
  */
 export const scanProgram = `'use strict'
 const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads')
-const { driver, driverPath, file, pragmas, functions, interrupted } = workerData
+const { driver, driverPath, file, extensions, pragmas, functions, interrupted } = workerData
 const maxStatements = 64
 // An estimate, by the texts: the program of SQLite takes up to 35 bytes for each character.
 const maxCharacters = 500_000
@@ -27,7 +27,7 @@ function openBetterSqlite3() {
 
 function openNodeSqlite() {
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
-  const database = new DatabaseSync(file, { readOnly: true })
+  const database = new DatabaseSync(file, { readOnly: true, allowExtension: extensions.length > 0 })
   return { database, prepare(sql, strings) {
     const statement = database.prepare(sql)
     const values = statement.setReturnArrays === undefined ? Object.values : (row) => row
@@ -39,6 +39,7 @@ function openNodeSqlite() {
 
 const { database, prepare } = driver === 'node:sqlite' ? openNodeSqlite() : openBetterSqlite3()
 database.exec(pragmas)
+for (const extension of extensions) database.loadExtension(extension)
 database.function(functions.fold, { deterministic: true }, (value) =>
   value === null ? null : String(value).replaceAll('\\u03a3', '\\u03c3').toLowerCase())
 database.function(functions.proceed, { deterministic: false }, () => {

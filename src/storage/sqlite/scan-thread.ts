@@ -60,9 +60,16 @@ export function interruption(rowid: string | undefined): Sql {
 // The pages of a scan are used once each. A cache would only help to read the same small table again.
 const cacheKibibytes = 8_192
 
+/** The file that a thread opens, and the extensions that it loads. */
+export interface ScannedFile {
+  readonly file: string
+  readonly driver: SqliteDriver
+  readonly extensions: readonly string[]
+}
+
 /** Starts a thread. It does not keep the process running, except while it runs a job. */
 export function startScanThread(
-  { file, driver }: { readonly file: string; readonly driver: SqliteDriver },
+  { file, driver, extensions }: ScannedFile,
   { done, failed, died }: ScanThreadEvents,
 ): ScanThread {
   // The number of the job that is to end.
@@ -80,6 +87,7 @@ export function startScanThread(
       driver,
       driverPath: driverPathOf(driver),
       file,
+      extensions,
       pragmas: `PRAGMA busy_timeout = 0; PRAGMA cache_size = -${cacheKibibytes}`,
       functions: { fold: foldFunction, proceed: proceedFunction },
       interrupted,

@@ -45,11 +45,8 @@ export function collectionMistakes(
   { tables, collections, sharingOf, exact }: Compared,
 ): readonly string[] {
   const table = tables.find(collection.table)
-  if (table?.failure !== undefined) {
-    return [
-      `${placeOf(collection)}: the view ${quoted(collection.table)} can't be read: ${table.failure}`,
-    ]
-  }
+  if (table?.failure !== undefined)
+    return [`${placeOf(collection)}: its rows can't be read: ${table.failure}`]
   if (table !== undefined) {
     const fields = collection.fields
       .filter((field) => !exact.has(field) || !fitsColumn(field, table))

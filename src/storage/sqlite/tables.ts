@@ -1,5 +1,6 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import { folded, searchPrefix } from '../sql/tables.ts'
+import { isBusy, readFailure } from './failure.ts'
 import { rowsOf, type Connection, type SqliteRow } from './connection.ts'
 
 /** A column of a table. */
@@ -156,28 +157,28 @@ export function readTables(
   }
 }
 
-/** Reads the columns of tables and views, together if all of them can be read. */
-function readableColumns(
-  connection: Connection,
-  names: readonly string[],
-): {
-  readonly columns: ReadonlyMap<string, readonly Column[]>
-  readonly failures: ReadonlyMap<string, string>
-} {
+/** Reads the columns of tables and views together or, if one of them can't be read, each by itself. */
+export function readableColumns(connection: Connection, names: readonly string[]): ReadableColumns {
   try {
     return { columns: columnsOf(connection, names), failures: new Map() }
   } catch (error) {
+    // A lock of another process has nothing to do with the tables.
+    if (isBusy(error)) throw error
     const [name = '', ...others] = names
-    if (others.length === 0) {
-      const message = error instanceof Error ? error.message : String(error)
-      return { columns: new Map(), failures: new Map([[name, message]]) }
-    }
+    if (others.length === 0)
+      return { columns: new Map(), failures: new Map([[name, readFailure(error)]]) }
     const each = names.map((one) => readableColumns(connection, [one]))
     return {
       columns: new Map(each.flatMap(({ columns }) => [...columns])),
       failures: new Map(each.flatMap(({ failures }) => [...failures])),
     }
   }
+}
+
+/** The columns of tables and views, and why those of others can't be read, by name. */
+interface ReadableColumns {
+  readonly columns: ReadonlyMap<string, readonly Column[]>
+  readonly failures: ReadonlyMap<string, string>
 }
 
 function searchEntries(connection: Connection): readonly SearchEntry[] {
