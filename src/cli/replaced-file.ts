@@ -78,13 +78,13 @@ function reasonToKeep(
   const text = start.toString()
   switch (writes) {
     case 'definition':
-      return isText ? undefined : 'it is not a text file'
+      return isText ? undefined : 'it is binary'
     case 'description':
       return isText && description.test(text) ? undefined : 'it is not an OpenAPI document'
     case 'endpoints':
       return isText && imported.test(text) ? undefined : 'it was not written by an import'
     case 'package':
-      return isText && !/\.zip$/i.test(path) ? 'it is a text file' : undefined
+      return isText && !/\.zip$/i.test(path) ? 'it is not a package' : undefined
   }
 }
 

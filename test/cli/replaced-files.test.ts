@@ -75,7 +75,7 @@ test('introspect replaces no file without text, and any text with --force', asyn
   const { run, bytes } = open({ databases: ['shop.db'], files })
   const image = await run.introspect('shop.db', '--out', 'image.ts', '--force')
   expect(image).toMatchObject({ code: 1 })
-  expect(image.messages).toContain('image.ts is not replaced: it is not a text file. ')
+  expect(image.messages).toContain('image.ts is not replaced: it is binary. ')
   expect(bytes('image.ts').toString()).toBe(files['image.ts'])
   expect(await run.introspect('shop.db', '--out', 'notes.ts', '--force')).toMatchObject({ code: 0 })
   expect(bytes('notes.ts').toString()).toContain('written by rowgate introspect')
@@ -120,7 +120,7 @@ test.each(['desk.json', 'desk.yaml'])('openapi replaces the document %s', async 
 })
 
 test.each([
-  ['service.ts', 'it is a text file'],
+  ['service.ts', 'it is not a package'],
   ['key.zip', 'the command reads this file'],
   ['shop.zip', 'it is a database'],
 ])('release does not replace %s: %s', async (out, reason) => {
