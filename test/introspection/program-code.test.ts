@@ -39,14 +39,21 @@ const collated = `
   PRAGMA writable_schema = ON;
   UPDATE sqlite_schema SET sql = replace(sql, 'NOCASE', 'NATSORT');`
 
+/** How each driver allows a script to change sqlite_schema. */
+interface Unprotected {
+  unsafeMode?(): void
+  enableDefensive?(active: boolean): void
+}
+
 function create(script: string): { readonly folder: string; readonly file: string } {
   const folder = temporaryFolder()
   const file = join(folder, 'app.db')
   const [driver] = drivers
-  const handle: SqliteHandle & { unsafeMode?(): void } = openHandle(driver ?? 'node:sqlite', file)
+  const handle: SqliteHandle & Unprotected = openHandle(driver ?? 'node:sqlite', file)
   for (const [name, work] of Object.entries(functions))
     handle.function(name, { deterministic: true, varargs: true }, work)
   handle.unsafeMode?.()
+  handle.enableDefensive?.(false)
   handle.exec(script)
   handle.close()
   return { folder, file }
