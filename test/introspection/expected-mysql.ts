@@ -68,7 +68,11 @@ export const expectedMysql: Readonly<Record<string, Expected>> = {
     '`Order Details`',
     {
       ...{ orderId: text('OrderID'), lineNo: '`Line-No`', quantity: whole('Quantity') },
-      ...{ discount: double('Discount'), rate: double('Rate'), weight: 'Weight' },
+      ...{
+        discount: double('Discount'),
+        rate: text('cast(Rate as decimal(8,3))'),
+        weight: 'Weight',
+      },
     },
   ],
   others: [

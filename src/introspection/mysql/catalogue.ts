@@ -1,4 +1,5 @@
 import type { Field } from '../../definition/field.ts'
+import { maxRealPrecision } from '../../definition/stored-forms.ts'
 import { quoted, type MysqlServer } from '../../storage/mysql/dialect.ts'
 import { fitTerm, mysqlInspection } from '../../storage/mysql/inspection.ts'
 import { unescaped } from '../../storage/mysql/literals.ts'
@@ -103,8 +104,15 @@ function wholeNumbers({ base, declared }: Column, isLink: boolean): readonly Fie
 }
 
 // Not even as read-only text, for example in a key: the server has no text of a double that is exact.
-function doubleOf({ base, declared }: Column): Candidates {
+function doubleOf({ base, declared, precision = 0, scale = 0 }: Column): Candidates {
   if (base === 'double' && !/[(z]/.test(declared)) return { fields: [{ type: 'double' }] }
+  // The server rounds to these digits, and a double has up to 15 of them exactly.
+  if (
+    /^double\(\d+,\d+\)(?: unsigned)?$/.test(declared) &&
+    scale > 0 &&
+    precision <= maxRealPrecision
+  )
+    return exactly({ type: 'decimal', precision, scale })
   return { fields: [{ type: 'double', readOnly: true }], note: roundingNote(declared) }
 }
 

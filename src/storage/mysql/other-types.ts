@@ -1,5 +1,6 @@
 import type { Field } from '../../definition/field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
+import { maxRealPrecision } from '../../definition/stored-forms.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import { cutsSpaces } from '../sql/column-limits.ts'
 import type { ColumnType, Dialect } from '../sql/dialect.ts'
@@ -81,7 +82,10 @@ export function otherTypesIn(
         return isNumber ? plainNumber(column, field, 'unsigned') : undefined
       case 'decimal': {
         const digits = (field.definition as Field & { type: 'decimal' }).scale
-        if (base === 'decimal' && scale === digits)
+        const isDouble =
+          base === 'double' && precision !== undefined && precision <= maxRealPrecision
+        const keepsDigits = base === 'decimal' || (isDouble && !declared.includes('zerofill'))
+        if (keepsDigits && scale === digits)
           return plainNumber(column, field, `decimal(${precision}, ${scale})`)
         if (!wholeBases.includes(base) || digits > 0) return undefined
         return declared.includes('zerofill') ? plainNumber(column, field, 'unsigned') : normal

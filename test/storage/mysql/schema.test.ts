@@ -186,6 +186,8 @@ describe.skipIf(missing !== undefined)('tables of MariaDB', () => {
     [`set('a', 'b')`, text({ readOnly: true })],
     ['time', text({ readOnly: true })],
     ['float', double({ readOnly: true })],
+    ['double(8,2)', decimal({ precision: 8, scale: 2 })],
+    ['double(15,4) unsigned', decimal({ precision: 15, scale: 4 })],
     ['datetime', dateTime({ storedAs: 'seconds' })],
     ['datetime(1)', dateTime({ readOnly: true })],
     ['datetime(6)', dateTime({ storedAs: 'microseconds' })],
