@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { afterAll, expect, test } from 'vitest'
-import { root } from '../../.ci/entries.ts'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { entries, root } from '../../.ci/entries.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rowgate-servers-'))
 symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
@@ -12,14 +13,19 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-// A service in place of that of the project. It is not ready once it is closed.
+// A service in place of that of the project. It is not ready once it is closed, by a signal.
 const service = `
 import { createService, memoryStorage, openAccess } from 'rowgate'
 export const service = createService({
   applications: {}, storage: memoryStorage(), security: openAccess(), report: false,
 })
 export const openService = () => service.ready()
+process.once('SIGUSR2', () => void service.close())
 `
+
+const paths = Object.fromEntries(
+  entries.map(({ specifier, source }) => [specifier, [join(root, source)]]),
+)
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
@@ -35,22 +41,29 @@ test.each(['node', 'express', 'fastify', 'hono'])(
   async (name) => {
     const own = mkdtempSync(join(folder, `${name}-`))
     writeFileSync(join(own, 'service.ts'), service)
-    const file = join(own, 'server.ts')
-    copyFileSync(join(root, `templates/servers/${name}/src/server.ts`), file)
+    writeFileSync(join(own, 'package.json'), '{ "type": "module" }')
+    writeFileSync(join(own, 'tsconfig.json'), JSON.stringify({ compilerOptions: { paths } }))
+    copyFileSync(join(root, `templates/servers/${name}/src/server.ts`), join(own, 'server.ts'))
     const port = await freePort()
-    process.env['PORT'] = String(port)
-    await import(pathToFileURL(file).href)
-    const opened = (await import(pathToFileURL(join(own, 'service.ts')).href)) as {
-      readonly service: { close(): Promise<void> }
-    }
+    const child = spawn(process.execPath, ['--import', 'tsx', 'server.ts'], {
+      cwd: own,
+      env: { ...process.env, PORT: String(port) },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    onTestFinished(async () => {
+      child.kill('SIGKILL')
+      await once(child, 'close')
+    })
     const get = async (path: string) => {
       const response = await fetch(`http://127.0.0.1:${port}${path}`)
       return [response.status, (await response.text()).trim()]
     }
-    await expect.poll(() => get('/live').catch(() => [])).toEqual([200, 'live'])
+    await expect
+      .poll(() => get('/live').catch(() => []), { timeout: 50_000 })
+      .toEqual([200, 'live'])
     expect(await get('/ready')).toEqual([200, 'ready'])
-    await opened.service.close()
-    expect((await get('/ready'))[0]).toBe(503)
+    child.kill('SIGUSR2')
+    await expect.poll(async () => (await get('/ready'))[0]).toBe(503)
     expect(await get('/live')).toEqual([200, 'live'])
   },
 )
