@@ -139,13 +139,15 @@ async function writeLane(
 ): Promise<boolean> {
   const rows = table(on, lanes)
   const stored = table(on, deliveries)
-  const version = row?.['version'] ?? null
-  if (next === undefined) return (await rows.remove({ lane, version })) !== undefined
+  const { version = null, delivery = null } = row ?? {}
+  // Versions begin again with each row of a lane: one that was removed and stored again meanwhile names another delivery.
+  const seen = { lane, version, delivery }
+  if (next === undefined) return (await rows.remove(seen)) !== undefined
   const named = { delivery: next, version: nextAttempt(Number(version ?? 0)), checked: now }
   const isNamed =
     row === undefined
       ? await insertLane(on, { lane, ...named })
-      : (await rows.change({ lane, version }, named)) !== undefined
+      : (await rows.change(seen, named)) !== undefined
   if (!isNamed) return false
   if (current === undefined && behind.some(({ id }) => id === next)) {
     const moved = await stored.change({ id: next, state: 'behind' }, { state: 'waiting', due: now })
