@@ -12,7 +12,7 @@ import { RuleError } from '../rules/rule-error.ts'
 import { isReadable, readResponse, storeResponse, type StoredDelivery } from './delivery.ts'
 import { settle, type DeliveryStore } from './delivery-store.ts'
 import type { DeadContext, DeliveryContext } from './delivery-context.ts'
-import { isFinal, storeFailedResponse } from './failed-calls.ts'
+import { isFinal, isFinalOfFunction, storeFailedResponse } from './failed-calls.ts'
 import type { CheckedEndpoint, CompleteOutbox } from './options.ts'
 
 /** What sending a delivery uses. */
@@ -114,9 +114,12 @@ async function fail(
 ): Promise<void> {
   const { options, host, store, wake } = dependencies
   const failures = claimed.failures + 1
-  const isDead = failures >= options.attempts || isFinal(error)
+  const isFunction = options.endpoints.get(claimed.endpoint)?.isFunction === true
+  const isLast = isFunction ? isFinalOfFunction(error) : isFinal(error)
+  const isDead = failures >= options.attempts || isLast
   reportFailure(dependencies, claimed, { error, isDead })
-  const response = storeFailedResponse(error) ?? claimed.response
+  // The response to a function may contain anything, such as a token.
+  const response = (isFunction ? null : storeFailedResponse(error)) ?? claimed.response
   if (isDead) {
     const changes = { failures, error: error.message, response }
     const dead = { error, response: null, changes }

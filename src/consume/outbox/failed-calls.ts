@@ -23,6 +23,14 @@ export function isFinal({ code, status }: CallError): boolean {
   return code === 'STATUS' && status >= 400 && status < 500 && !transientStatuses.has(status)
 }
 
+/**
+ * Returns whether a function has said that further calls of it would fail in the same way. Other errors are of calls that
+ * it makes, such as one for a token: they say nothing about its effect.
+ */
+export function isFinalOfFunction({ code }: CallError): boolean {
+  return code === 'INVALID_INPUT'
+}
+
 /** What is stored of the response of a failed call. */
 export interface FailedResponse {
   readonly status: number

@@ -157,6 +157,33 @@ test('a function can make a delivery dead at once with the code INVALID_INPUT', 
   expect(await once('dead')).toMatchObject({ failures: 1 })
 })
 
+test.each([
+  ['INVALID_JSON', 200],
+  ['RESPONSE_NOT_JSON', 200],
+  ['STATUS', 404],
+] as const)(
+  'a function whose own call fails with %s and %i is called again, and the response is not stored',
+  async (code, status) => {
+    let calls = 0
+    const { order, once, outbox } = await openMails(
+      {
+        deliver: () => {
+          calls += 1
+          throw new CallError(code, 'get-token', { status, excerpt: '{"access_token":"s3cret"' })
+        },
+      },
+      { attempts: 3 },
+    )
+    await order('ada@example.com')
+    const { id = '' } = (await once('dead')) ?? {}
+    expect(calls).toBe(3)
+    const dead = await outbox.get(id)
+    expect(dead).toMatchObject({ failures: 3, response: null })
+    expect(dead?.error).toContain('get-token')
+    expect(JSON.stringify(dead)).not.toContain('s3cret')
+  },
+)
+
 test('a function that takes too long is aborted, and called again', async () => {
   const aborted: unknown[] = []
   let calls = 0
