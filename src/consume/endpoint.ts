@@ -90,10 +90,16 @@ export function endpoint<
 
   async function checked({ status, body }: EndpointResponse): Promise<OutputOf<Response>> {
     if (data.response === undefined) return body as OutputOf<Response>
-    const result = await data.response['~standard'].validate(body)
-    if (result.issues === undefined) return result.value as OutputOf<Response>
+    let cause: unknown
+    try {
+      const result = await data.response['~standard'].validate(body)
+      if (result.issues === undefined) return result.value as OutputOf<Response>
+    } catch (error) {
+      // A check or a transformation of the application. The call had its effect.
+      cause = error
+    }
     const excerpt = excerptOf(Buffer.from(stringifyJson(body) ?? ''))
-    throw new CallError('INVALID_RESPONSE', data.name, { status, excerpt })
+    throw new CallError('INVALID_RESPONSE', data.name, { status, excerpt, cause })
   }
 
   return Object.freeze({ ...data, connection, call })

@@ -9,6 +9,7 @@ import {
   typed,
   type Endpoint,
 } from '../../src/consume/index.ts'
+import { rejection } from './calls.ts'
 import { readJson, respond, startServer } from './server.ts'
 
 const server = await startServer((request, response) => {
@@ -93,6 +94,17 @@ test('a response that does not match its schema rejects with INVALID_RESPONSE', 
     expect(error).toMatchObject({ code: 'INVALID_RESPONSE', endpoint: 'wrong', status: 200 })
     expect(String(error)).not.toContain('secret')
   }
+})
+
+test.each([
+  ['throws', z.unknown().transform(() => new Date(Number.NaN).toISOString())],
+  ['rejects', z.unknown().refine(() => Promise.reject(new RangeError('not a date')))],
+])('a response whose schema %s rejects with INVALID_RESPONSE', async (_how, response) => {
+  const wrong = endpoint(local, { name: 'wrong', path: '/secret', response })
+  const error = await rejection(wrong.call({}))
+  expect(error).toMatchObject({ code: 'INVALID_RESPONSE', endpoint: 'wrong', status: 200 })
+  expect(error.cause).toBeInstanceOf(RangeError)
+  expect(error.excerpt).toContain('/v1/secret')
 })
 
 describe('an invalid input', () => {

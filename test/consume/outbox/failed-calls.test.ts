@@ -6,6 +6,7 @@ import {
   deliverTo,
   endpoint,
   sample,
+  type Schema,
 } from '../../../src/consume/index.ts'
 import { createService, defineCollection, openAccess, principal, text } from '../../../src/index.ts'
 import { openStorage } from '../../kit/storages.ts'
@@ -19,6 +20,7 @@ async function sendTo(
   body: Buffer | string,
   headers: Readonly<Record<string, string>> = { 'content-type': 'application/json' },
   status = 200,
+  response: Schema = z.object({ id: z.string() }).loose(),
 ) {
   const server = await startServer((_request, response) => {
     response.writeHead(status, headers)
@@ -33,7 +35,7 @@ async function sendTo(
   })
   const order = endpoint(api, {
     ...{ name: 'order', method: 'POST', path: '/', body: sample({ a: 1 }) },
-    response: z.object({ id: z.string() }).loose(),
+    response,
   })
   const outbox = createOutbox({
     endpoints: { order: deliverTo(order) },
@@ -70,7 +72,9 @@ interface Unreadable {
   readonly shown: string | null
 }
 
+const json = { 'content-type': 'application/json' }
 const plain = { 'content-type': 'text/plain' }
+const throwing = z.object({ at: z.string().transform((at) => new Date(at).toISOString()) })
 const coded = (coding: string) => ({
   'content-type': 'application/json',
   'content-encoding': coding,
@@ -88,6 +92,12 @@ const unreadable: readonly Unreadable[] = [
   },
   { name: 'too much nesting', sent: ['[[[[[[[]]]]]]]'], error: 'deeper', shown: '[[[[[[[]]]]]]]' },
   { name: 'another shape', sent: ['{"no":1}'], error: 'does not match', shown: '{"no":1}' },
+  {
+    name: 'what its schema throws for',
+    sent: ['{"at":"-"}', json, 200, throwing],
+    error: 'does not match',
+    shown: '{"at":"-"}',
+  },
   { name: 'too many bytes', sent: [long.repeat(3)], error: 'more than 50000', shown: first },
   { name: 'many other bytes', sent: [long, plain], error: 'not JSON', shown: first },
   { name: 'damaged compression', sent: ['abc', coded('gzip')], error: 'damaged', shown: null },
