@@ -102,13 +102,22 @@ export function startDeliveryWorker(
   })
 
   const { stalled } = progressTracker<StoredDelivery>(lease, (delivery) => delivery)
+  /** Does something for each one. One that fails does not keep the others from it. */
+  async function forEach<One>(ones: readonly One[], recover: (one: One) => Promise<void>) {
+    for (const one of ones) {
+      if (closing.signal.aborted) return
+      await recover(one).catch(report)
+    }
+  }
   const monitor = repeat(lease / 2, async () => {
-    for (const delivery of stalled(await store.sending())) {
+    await forEach(stalled(await store.sending()), async (delivery) => {
       await takeBack(all, delivery)
       if (delivery.lane !== null) await arrange(delivery.lane)
-    }
+    })
     // Those of workers that have ended before they could do it, among others.
-    for (const lane of await store.oldLanes({ now: now(), lease })) await arrange(lane)
+    await forEach(await store.oldLanes({ now: now(), lease }), async (lane) => {
+      await arrange(lane)
+    })
   })
   const purge = (): Promise<void> => {
     const until = new Date(host.now().getTime() - keepDelivered).toISOString()

@@ -1,7 +1,7 @@
 import type { Row } from '../../request/query.ts'
 import { isStorageError, StorageError, type StorageTransaction } from '../../storage/adapter.ts'
 import { fittingOne, readFitting } from '../../storage/fitting-rows.ts'
-import { table } from '../../storage/table.ts'
+import { table, tableReader } from '../../storage/table.ts'
 import { nextAttempt } from '../../work/attempts.ts'
 import { repeatConflicts } from '../../work/repeat-conflicts.ts'
 import { outboxCollections, type OutboxStorage } from './collections.ts'
@@ -11,6 +11,7 @@ const reading = { mode: 'read', brief: true } as const
 const writing = { mode: 'write', brief: true } as const
 /** How many deliveries are put behind at a time. */
 const maxLate = 500
+const lanesAtOnce = 100
 
 /** The delivery of a lane that may be sent. */
 export interface LaneTurn {
@@ -52,14 +53,28 @@ export function arrangeLane(
   })
 }
 
-/** Returns the lanes whose rows were not written for a lease, such as those whose worker has ended. */
+/**
+ * Returns the lanes whose rows were not written for a lease, such as those whose worker has ended. Of lanes that a clock
+ * has written that is ahead, at most 100 are returned at a time.
+ */
 export async function oldLanes(
   storage: OutboxStorage,
-  { now, lease }: ArrangeOptions,
+  options: ArrangeOptions,
 ): Promise<readonly string[]> {
-  const page = { sort: ['checked', 'lane'], limit: 100, select: ['lane', 'checked'] }
-  const { rows } = await readFitting(storage, lanes, {}, page)
-  const old = rows.filter((row) => isOld({ row }, { now, lease }))
+  const isOldRow = (row: Row): boolean => isOld({ row }, options)
+  const page = { sort: ['checked', 'lane'], limit: lanesAtOnce, select: ['lane', 'checked'] }
+  const old: Row[] = []
+  for (let offset = 0; ; offset += lanesAtOnce) {
+    const { rows, isFull } = await readFitting(storage, lanes, {}, { ...page, offset })
+    old.push(...rows.filter(isOldRow))
+    if (!isFull) break
+    if (rows.every(isOldRow)) continue
+    const last = (await tableReader(storage, lanes).count({})) - lanesAtOnce
+    const from = Math.max(offset + lanesAtOnce, last)
+    const ahead = await readFitting(storage, lanes, {}, { ...page, offset: from })
+    old.push(...ahead.rows.filter(isOldRow))
+    break
+  }
   return old.map((row) => String(row['lane']))
 }
 
@@ -120,8 +135,10 @@ function firstOf({ waiting, behind }: SeenLane): Open | undefined {
   return first
 }
 
+// The clock of the process that has written it may be ahead.
 function isOld({ row }: Pick<SeenLane, 'row'>, { now, lease }: ArrangeOptions): boolean {
-  return row !== undefined && Date.parse(now) - Date.parse(String(row['checked'])) > lease
+  if (row === undefined) return false
+  return Math.abs(Date.parse(now) - Date.parse(String(row['checked']))) > lease
 }
 
 /** What is written of a lane. */

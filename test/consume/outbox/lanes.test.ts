@@ -1,8 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createOutbox } from '../../../src/consume/index.ts'
 import { outboxCollections, type OutboxStorage } from '../../../src/consume/outbox/collections.ts'
-import { arrangeLane } from '../../../src/consume/outbox/lanes.ts'
+import { arrangeLane, oldLanes } from '../../../src/consume/outbox/lanes.ts'
 import { createService, defineCollection, openAccess, principal, text } from '../../../src/index.ts'
+import type { StorageAdapter } from '../../../src/storage/index.ts'
 import { readFitting } from '../../../src/storage/fitting-rows.ts'
 import { table } from '../../../src/storage/table.ts'
 import { openStorage, storages, type Storage } from '../../kit/storages.ts'
@@ -12,25 +13,38 @@ const notes = defineCollection({ key: 'id', fields: { id: text() } })
 const options = { now: '2026-05-01T10:00:00Z', lease: 60_000 }
 const writing = { mode: 'write', brief: true } as const
 
-/** Opens an outbox without workers, and the storage that it uses. */
-async function openLanes(on: Storage) {
+/** Opens an outbox without workers, and the storage that it uses through `wrapped`. */
+async function openLanes(on: Storage, wrapped = (storage: StorageAdapter) => storage) {
   const storage = openStorage(on)
-  const outbox = createOutbox({ endpoints: { mail: { deliver: () => undefined } }, workers: 0 })
+  const outbox = createOutbox({
+    endpoints: { mail: { deliver: () => undefined } },
+    workers: 0,
+    callTimeout: 90,
+    lease: 100,
+    pollInterval: 20,
+  })
   const service = createService({
     applications: { app: { collections: { notes } } },
-    storage,
+    storage: wrapped(storage),
     security: openAccess(),
     outbox,
+    report: () => undefined,
   })
   onTestFinished(() => service.close())
   await service.ready()
   const user = service.as(principal('maria'))
   return {
     storage,
+    outbox,
     enqueue: (lane: string) =>
       user.transaction((within) => outbox.enqueue(within, 'mail', {}, { lane })),
     remove: (id: string) =>
       storage.transaction(writing, async (within) => table(within, deliveries).remove({ id })),
+    end: (id: string) =>
+      storage.transaction(writing, async (within) => {
+        const ended = { state: 'delivered', ended: new Date().toISOString() }
+        return table(within, deliveries).change({ id }, ended)
+      }),
     lanes: async () => (await readFitting(storage, lanes, {}, {})).rows,
   }
 }
@@ -88,4 +102,46 @@ describe.each(storages)('on $name', (on) => {
     expect(await naming).toEqual({ current: third, hasMoved: false })
     expect(await stored()).toMatchObject([{ lane: 'lane', delivery: third }])
   })
+
+  test('all lanes that were not written for a lease are found, also those of a clock that is ahead', async () => {
+    const { storage, enqueue } = await openLanes(on)
+    const names = (first: string) => Array.from({ length: 110 }, (_, at) => `${first} ${at}`)
+    const at = (now: string) => ({ ...options, now })
+    const arrange = async (lane: string, now: string) => {
+      await enqueue(lane)
+      await arrangeLane(storage, lane, at(now))
+    }
+    for (const lane of names('old')) await arrange(lane, '2026-05-01T10:00:00Z')
+    for (const lane of names('new')) await arrange(lane, '2026-05-01T11:00:00Z')
+    await arrange('ahead', '2026-05-01T12:00:00Z')
+    const found = await oldLanes(storage, at('2026-05-01T11:00:30Z'))
+    expect(found.toSorted()).toEqual([...names('old'), 'ahead'].toSorted())
+  })
+})
+
+test('a lane that can not be arranged does not keep others from going on', async () => {
+  const { storage, outbox, enqueue, end } = await openLanes(storages[0] as Storage, (inner) => ({
+    ...inner,
+    transaction: (begun, work) =>
+      inner.transaction(begun, (within) => {
+        const filter: typeof within.filter = (collection, query) => {
+          const isBroken = collection === lanes && JSON.stringify(query.conditions).includes('bad')
+          if (isBroken) throw new Error('broken')
+          return within.filter(collection, query)
+        }
+        return work({ ...within, filter })
+      }),
+  }))
+  for (const lane of ['bad', 'good']) {
+    const first = await enqueue(lane)
+    await enqueue(lane)
+    await arrangeLane(storage, lane, options)
+    await end(first)
+  }
+  const worker = outbox.work()
+  const states = async () => (await outbox.list()).map(({ lane, state }) => `${lane} ${state}`)
+  await expect
+    .poll(states, { timeout: 3_000 })
+    .toEqual(['bad delivered', 'bad behind', 'good delivered', 'good delivered'])
+  await worker.stop()
 })
