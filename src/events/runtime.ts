@@ -65,6 +65,8 @@ export interface Log {
   hasCalledCode?: boolean
   /** The first conflict of repeated work with another transaction. */
   conflict?: StorageError
+  /** Whether its code has not ended in time, so that it may still run. */
+  hasTimedOut?: boolean
   /** Called after the commit, or the end. */
   readonly committed: (() => void)[]
 }

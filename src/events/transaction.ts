@@ -58,6 +58,7 @@ export function runTransaction<Result>(
         }
       }
       const result = await inTime(work(), timeout, (reject) => {
+        running.log.hasTimedOut = true
         if (calls.storage.areInProgress()) reject(storageIsLate('The transaction', timeout))
         else reject(new Error(`The transaction did not end within its timeout of ${timeout} ms.`))
       })

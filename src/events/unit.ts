@@ -70,7 +70,7 @@ export function runUnit<Result>(
     if (error instanceof Rollback) return undone(error)
     if (hasEnded && rejectedAtCommit !== undefined && isAboutItem(error))
       return rejectedAtCommit(error)
-    const conflict = isConflict(error) ? error : conflictBehind(error, log)
+    const conflict = conflictBehind(error, log)
     if (conflict === undefined || (log.hasCalledCode === true && repeatsCode !== true)) throw error
     pause ??= conflictPauses()
     return pause(conflict).then(
@@ -83,8 +83,15 @@ export function runUnit<Result>(
   return whenSettled(begin, completed, failed)
 }
 
-/** Returns the conflict for which code has thrown an error of its own. An error of storage is the reason itself. */
-function conflictBehind(error: unknown, { conflict }: Running['log']): StorageError | undefined {
+/** Returns the conflict because of which work may be repeated: the error, or that for which code has thrown its own. */
+function conflictBehind(
+  error: unknown,
+  { conflict, hasTimedOut }: Running['log'],
+): StorageError | undefined {
+  // Its code may still run, beside a repetition.
+  if (hasTimedOut === true) return undefined
+  if (isConflict(error)) return error
+  // An error of storage is the reason itself.
   return isStorageError(error) ? undefined : conflict
 }
 

@@ -86,6 +86,23 @@ test('a transaction is repeated also if its code throws another error for the co
   expect(state.begun).toBe(1)
 })
 
+test('a transaction that has exceeded its timeout after a conflict does not run twice at a time', async () => {
+  const { state, storage } = failing(conflict())
+  let runs = 0
+  const work = open(storage).transaction(
+    async ({ collection }) => {
+      runs += 1
+      await collection(counts)
+        .insert({ name: 'a' })
+        .catch(() => undefined)
+      await new Promise((resolve) => setTimeout(resolve, 300))
+    },
+    { repeat: true, timeout: 50 },
+  )
+  await expect(work).rejects.toThrow('did not end within its timeout of 50 ms')
+  expect([runs, state.begun]).toEqual([1, 1])
+})
+
 test('a transaction is not repeated for an error that is not a conflict', async () => {
   const { state, storage } = failing(new StorageError('unavailable'))
   const work = open(storage).transaction(
