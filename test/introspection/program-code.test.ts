@@ -238,6 +238,29 @@ test('a start names what such a collation makes impossible', async () => {
   )
 })
 
+test('a constraint with a text in double quotes, which SQLite accepts in a file, keeps no write out', async () => {
+  const { folder, file } = create(`
+    CREATE TABLE states (id INTEGER PRIMARY KEY, state TEXT CHECK (state IN ('open', 'closed')));
+    INSERT INTO states VALUES (1, 'open');
+    PRAGMA writable_schema = ON;
+    UPDATE sqlite_schema SET sql = replace(replace(sql, '''open''', '"open"'), '''closed''', '"closed"');`)
+  const { collections, notes } = await publishFile(folder, 'app')
+  expect(collections['states']?.publishes).toBeUndefined()
+  expect(collections['states']?.fields['state']).not.toHaveProperty('readOnly')
+  expect(notes.join('')).toBe('')
+  const definition = { states: { key: 'id', fields: { id, state: text } } }
+  const { service, send } = serve(
+    sqliteStorage(file),
+    readApplications({ app: { collections: definition } }),
+  )
+  await service.ready()
+  expect(await service.inspect()).toEqual([])
+  expect(await send('POST', 'states', { state: 'closed' })).toMatchObject({ status: 200 })
+  expect(await send('POST', 'states', { state: 'x' })).toMatchObject({
+    validations: [{ field: 'state' }],
+  })
+})
+
 const headers = join(root, 'node_modules/better-sqlite3/deps/sqlite3')
 const extension = `
   #include "sqlite3ext.h"

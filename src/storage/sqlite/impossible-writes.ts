@@ -1,6 +1,7 @@
 import { quoted } from '../sql/fragments.ts'
 import { folded } from '../sql/tables.ts'
 import type { Connection } from './connection.ts'
+import { unknownIn } from './failure.ts'
 import { statementReason } from './impossible-reasons.ts'
 import { closing, isSign, isWord, tokensOf } from './tokens.ts'
 
@@ -102,7 +103,8 @@ function checkFailures(
     const end = closing(tokens, at + 1)
     const expression = statement.slice(tokens[at + 1]?.start, tokens[end]?.end)
     const failure = failureOf(connection, `SELECT ${expression} FROM ${quoted(name)}`)
-    if (failure === undefined) continue
+    // A SELECT rejects what a constraint may contain, such as a text in double quotes.
+    if (failure === undefined || unknownIn(failure) === undefined) continue
     const names = new Set(tokens.slice(at, end).map(({ text }) => folded(text)))
     for (const column of columns) if (names.has(folded(column))) found.set(column, failure)
   }
