@@ -55,7 +55,7 @@ function diffSchema(
   collections: readonly PublishedCollection[],
   allowed: ReadonlySet<SchemaChangeKind>,
 ): SchemaDiff {
-  const copy = emptyCopy(database)
+  const { copy, lost } = emptyCopy(database)
   try {
     const requiring = collections.filter(({ fields }) =>
       fields.some(({ required, inKey }) => required && !inKey),
@@ -67,7 +67,7 @@ function diffSchema(
     const planning = {
       plans,
       draft: () => draftOf(copy, collections, lacking),
-      make: (change: SchemaChange) => failureOf(copy, change),
+      make: (change: SchemaChange) => lossOf(change, collections, lost) ?? failureOf(copy, change),
       identityOf: folded,
       mistakes(fitting: readonly PublishedCollection[]) {
         const tables = readTables(copy, fitting)
@@ -80,42 +80,74 @@ function diffSchema(
   }
 }
 
-/** Returns a database in memory with the tables, indexes, views and triggers of another one, without rows. */
-function emptyCopy(database: Connection): Connection {
-  const copy = openInMemory()
-  // Virtual tables come first: they create tables of their own, which VACUUM lists before them.
-  const select = `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-    ORDER BY CASE type WHEN 'table' THEN rootpage > 0 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, rowid`
-  for (const [statement] of rowsOf(database, select)) {
-    try {
-      createIn(copy, statement as string)
-    } catch {
-      // A virtual table of a module that is not present, one of its own tables, or what depends on it.
-    }
-  }
-  return copy
+/** A database in memory with the tables, indexes, views and triggers of another one, without rows. */
+interface EmptyCopy {
+  readonly copy: Connection
+  /** Why the statements of a table, its indexes and its triggers are not all as they were, by its name in lower case. */
+  readonly lost: ReadonlyMap<string, string>
 }
 
-/** Runs a CREATE statement without the functions and collations of the program that made the file, which only rows need. */
+function emptyCopy(database: Connection): EmptyCopy {
+  const copy = openInMemory()
+  const lost = new Map<string, string>()
+  // Virtual tables come first: they create tables of their own, which VACUUM lists before them.
+  const select = `SELECT sql, tbl_name FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+    ORDER BY CASE type WHEN 'table' THEN rootpage > 0 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, rowid`
+  for (const [statement, table] of rowsOf(database, select)) {
+    let reason: string | undefined
+    try {
+      reason = createIn(copy, statement as string)
+    } catch (error) {
+      // A virtual table of a module that is not present, one of its own tables, or what depends on it.
+      reason = messageOf(error)
+    }
+    if (reason !== undefined) lost.set(folded(table as string), reason)
+  }
+  return { copy, lost }
+}
+
+/** Returns why a change that copies a table would lose a part of it, whose statements come from the empty copy. */
+function lossOf(
+  { kind, table }: SchemaChange,
+  collections: readonly PublishedCollection[],
+  lost: EmptyCopy['lost'],
+): string | undefined {
+  if (kind !== 'rebuild' && kind !== 'require') return undefined
+  const own = collections.filter((each) => folded(each.table) === folded(table))
+  // The table may have its former name in the database.
+  const names = withFormerTables(own).map((each) => folded(each.table))
+  const reason = names.map((name) => lost.get(name)).find((each) => each !== undefined)
+  return reason && `The copy would not be complete: ${reason}.`
+}
+
+/**
+ * Runs a CREATE statement without the functions and collations of the program that made the file, which only rows need.
+ * Returns why the statement was changed.
+ */
 function createIn(
   copy: Connection,
   statement: string,
   registered: ReadonlySet<string> = new Set(),
-): void {
+): string | undefined {
   try {
     copy.execute(statement)
+    return undefined
   } catch (error) {
-    const message = error instanceof Error ? error.message : ''
+    const message = messageOf(error)
     const { kind, name = '' } = unknownIn(message) ?? {}
     if (kind === 'function' && !registered.has(name)) {
       copy.register(name, () => null)
-      createIn(copy, statement, new Set([...registered, name]))
-      return
+      return createIn(copy, statement, new Set([...registered, name]))
     }
     const without = kind === 'collation' ? withoutCollation(statement, name) : statement
     if (without === statement) throw error
     createIn(copy, without, registered)
+    return message
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function withoutCollation(statement: string, collation: string): string {
@@ -135,7 +167,7 @@ function failureOf(copy: Connection, { statements }: SchemaChange): string | und
     return undefined
   } catch (error) {
     copy.execute('ROLLBACK TO change')
-    return `SQLite rejects this: ${error instanceof Error ? error.message : String(error)}`
+    return `SQLite rejects this: ${messageOf(error)}`
   } finally {
     copy.execute('RELEASE change')
   }
