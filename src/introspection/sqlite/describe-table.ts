@@ -74,7 +74,7 @@ function describeReadable(connection: Connection, table: CatalogueTable): TableD
     .filter(({ unique }) => unique)
     .map((index) => index.columns.map((column) => column.name))
   const generated = rowIdColumn(table, primary)
-  const writes = kind === 'table' ? writesOf(connection, table, fitting) : undefined
+  const writes = kind === 'table' ? writesOf(connection, table, { fitting, generated }) : undefined
   const keys = [primary, ...uniques.filter((group) => group.every((name) => required.has(name)))]
   // SQLite accepts null in a primary key.
   const usable = keys.filter((key) => key.length > 0 && key.every((name) => nullFree.has(name)))
@@ -126,15 +126,24 @@ function describeReadable(connection: Connection, table: CatalogueTable): TableD
 function writesOf(
   connection: Connection,
   { name, statement, columns }: CatalogueTable,
-  fitting: readonly (readonly Field[])[],
+  {
+    fitting,
+    generated,
+  }: { readonly fitting: readonly (readonly Field[])[]; readonly generated: string | undefined },
 ): ImpossibleWrites {
   const written = columns.filter(
     ({ computed }, index) => !computed && (fitting[index]?.length ?? 0) > 0,
   )
+  const defaulted = written.flatMap((column) => (column.default === undefined ? [] : [column.name]))
+  // Values that SQLite supplies or may convert are read back.
+  const isReadBack =
+    columns.some(({ computed }) => computed) ||
+    fitting.flat().some(({ type, readOnly }) => type === 'json' || readOnly === true)
   return impossibleWrites(connection, {
     ...{ name, statement },
     columns: written.map((column) => column.name),
-    defaulted: written.flatMap((column) => (column.default === undefined ? [] : [column.name])),
+    defaulted,
+    returning: isReadBack || generated !== undefined || defaulted.length > 0,
   })
 }
 

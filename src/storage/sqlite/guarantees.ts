@@ -77,10 +77,14 @@ export function readBackCollections(
     const columns = tables.find(table)?.columns
     return fields.some((field) => {
       const column = columns?.get(folded(field.column))
-      if (column === undefined) return false
-      return column.computed || !keepsValues(field, column.declared) || mayConvert(field, column)
+      return column !== undefined && isReadBackField(field, column)
     })
   })
+}
+
+/** Returns whether a column may have another value than it is given. */
+export function isReadBackField(field: PublishedField, column: Column): boolean {
+  return column.computed || !keepsValues(field, column.declared) || mayConvert(field, column)
 }
 
 /** Returns whether a column converts some values of a field, which a save then rejects. */

@@ -22,6 +22,8 @@ export interface WrittenTable {
   readonly statement: string
   readonly columns: readonly string[]
   readonly defaulted: readonly string[]
+  /** Whether an insert of every column returns the row. */
+  readonly returning: boolean
 }
 
 /**
@@ -29,20 +31,20 @@ export interface WrittenTable {
  * program that made the file in triggers, constraints, defaults and indexes. Nothing is written. Foreign keys must be on.
  */
 export function impossibleWrites(connection: Connection, table: WrittenTable): ImpossibleWrites {
-  const { name, columns, defaulted } = table
+  const { name, columns, defaulted, returning } = table
   const target = quoted(name)
   const failure = (sql: string): string | undefined => failureOf(connection, sql)
   const reason = (message: string): string => statementReason(connection, name, message)
-  const insertOf = (given: readonly string[]): string => {
+  const insertOf = (given: readonly string[], returns = true): string => {
     const values =
       given.length === 0
         ? 'DEFAULT VALUES'
         : `(${given.map(quoted).join(', ')}) VALUES (${given.map(() => '?').join(', ')})`
     // With RETURNING, SQLite also checks the foreign keys that refer to the table.
-    return `INSERT INTO ${target} ${values} RETURNING 1`
+    return `INSERT INTO ${target} ${values}${returns ? ' RETURNING 1' : ''}`
   }
   const checks = checkFailures(connection, table)
-  const insert = failure(insertOf(columns)) ?? Array.from(checks.values())[0]
+  const insert = failure(insertOf(columns, returning)) ?? Array.from(checks.values())[0]
   const unset = columns.filter((column) => !defaulted.includes(column))
   const defaults = insert === undefined && failure(insertOf(unset)) !== undefined ? defaulted : []
   const fixed = columns.length > 0 && failure(updateOf(target, columns)) !== undefined

@@ -1,6 +1,7 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Connection } from './connection.ts'
 import { folded } from '../sql/tables.ts'
+import { isReadBackField } from './guarantees.ts'
 import { impossibleReads, impossibleWrites } from './impossible-writes.ts'
 import type { Table, Tables } from './tables.ts'
 
@@ -56,6 +57,10 @@ function writeMistakes(
   const written = fields.filter(
     ({ column }) => table.columns.get(folded(column))?.computed === false,
   )
+  const isReadBack = fields.some((field) => {
+    const column = table.columns.get(folded(field.column))
+    return column !== undefined && isReadBackField(field, column)
+  })
   const impossible = impossibleWrites(connection, {
     name: collection.table,
     statement: table.statement,
@@ -63,6 +68,7 @@ function writeMistakes(
     defaulted: written
       .filter(({ hasColumnDefault }) => hasColumnDefault)
       .map(({ column }) => column),
+    returning: isReadBack || fields.some(({ suppliedAtInsert }) => suppliedAtInsert),
   })
   const changeable = written.filter(({ inKey, readOnly }) => !inKey && !readOnly)
   const fixed = changeable.filter(({ column }) => impossible.columns.has(column))
