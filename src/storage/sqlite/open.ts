@@ -79,10 +79,16 @@ export function openToRead(source: string | SqliteHandle, options: CompleteSqlit
     return openConnections(source, options)
   }
   const isAbsent = !existsSync(source)
+  const allowExtension = options.extensions.length > 0
   const only = isAbsent
-    ? openerOf(options.driver)(':memory:')
-    : openReadOnly(source, options.driver, options.extensions.length > 0)
-  settle(only, options)
+    ? openerOf(options.driver, allowExtension)(':memory:')
+    : openReadOnly(source, options.driver, allowExtension)
+  try {
+    settle(only, options)
+  } catch (error) {
+    only.close()
+    throw error
+  }
   const opened = { writer: only, reader: only, owned: true, durable: true }
   return isAbsent ? { ...opened, absent: source } : opened
 }
