@@ -183,6 +183,19 @@ for (const [name, { missing, open }] of Object.entries(databases)) {
         await opened(defineCollection({ key: 'id', fields, publishes: ['Filter', 'Delete'] }))
         const loud = field({ readOnly: true, default: 'database' })
         await opened(defineCollection({ key: 'id', fields: { ...fields, loud } }))
+        const unset = { ...fields, loud: field({ readOnly: true }) }
+        for (const publishes of [['Insert', 'Update'], ['Insert']] as const) {
+          const inserted = opened(defineCollection({ key: 'id', fields: unset, publishes }))
+          await expect(inserted).rejects.toThrow("Set default: 'database'.")
+        }
+        await opened(defineCollection({ key: 'id', fields: unset, publishes: ['Update'] }))
+        const updated = opened(defineCollection({ key: 'id', fields, publishes: ['Update'] }))
+        await expect(updated).rejects.toThrow('Set readOnly: true.')
+        const taken = opened(defineCollection({ key: 'id', fields, publishes: ['Insert'] }))
+        if (mistake === computed)
+          await expect(taken).rejects.toThrow("Set readOnly: true and default: 'database'.")
+        // An insert may give a number of its own.
+        else await taken
       },
     )
   })

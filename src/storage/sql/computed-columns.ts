@@ -18,13 +18,19 @@ export function computedMistake(
   { readOnly, hasColumnDefault, inKey }: PublishedField,
   { isComputed, isFixed = false }: WrittenColumn,
 ): string | undefined {
-  if (!publishes.has('Insert') && !publishes.has('Update')) return undefined
+  const isInserted = publishes.has('Insert')
   // An update does not write the key.
-  const isChanged = isFixed && !inKey && publishes.has('Update')
-  const isSaved = isComputed ? readOnly && hasColumnDefault : readOnly || !isChanged
-  if (isSaved) return undefined
+  const isUpdated = publishes.has('Update') && !inKey && (isComputed || isFixed)
+  const needsReadOnly = isUpdated || (isInserted && isComputed)
+  // Without a default, an insert writes null into the column of a field that clients do not set.
+  const isUnset = isComputed || (isFixed && !inKey && (readOnly || isUpdated))
+  const missing = [
+    ...(needsReadOnly && !readOnly ? ['readOnly: true'] : []),
+    ...(isInserted && isUnset && !hasColumnDefault ? ["default: 'database'"] : []),
+  ]
+  if (missing.length === 0) return undefined
   const reason = isComputed
     ? 'is computed by the database'
-    : "can't be updated, because it is GENERATED ALWAYS AS IDENTITY"
-  return `${reason}. Set readOnly: true and default: 'database'.`
+    : 'is numbered by the database, because it is GENERATED ALWAYS AS IDENTITY'
+  return `${reason}. Set ${missing.join(' and ')}.`
 }
