@@ -29,7 +29,7 @@ export async function requireReplaceable(
   const read = await Promise.all(reads.map(identityOf))
   const isRead = read.some((each) => each?.id === existing.id)
   const start = await startOf(path, shown)
-  const reason = isRead ? 'the command reads this file' : reasonToKeep(start, { path, writes })
+  const reason = isRead ? 'the command reads this file' : reasonToKeep(start, writes)
   if (reason === undefined) return
   throw new CommandError(
     `${shown} is not replaced: ${reason}. Choose another name, or remove the file first.`,
@@ -68,10 +68,7 @@ async function startOf(path: string, shown: string): Promise<Buffer> {
 }
 
 /** Returns why a file with this beginning is not replaced. Undefined if it may be. */
-function reasonToKeep(
-  start: Buffer,
-  { path, writes }: { readonly path: string; readonly writes: Written },
-): string | undefined {
+function reasonToKeep(start: Buffer, writes: Written): string | undefined {
   if (start.length === 0) return undefined
   if (start.subarray(0, databaseStart.length).equals(databaseStart)) return 'it is a database'
   const isText = !start.includes(0)
@@ -84,10 +81,13 @@ function reasonToKeep(
     case 'endpoints':
       return isText && imported.test(text) ? undefined : 'it was not written by an import'
     case 'package':
-      return isText && !/\.zip$/i.test(path) ? 'it is not a package' : undefined
+      return start.toString('latin1', 0, zipStart.length) === zipStart
+        ? undefined
+        : 'it is not a package'
   }
 }
 
 const databaseStart = Buffer.from('SQLite format 3\0')
+const zipStart = 'PK'
 const description = /(?:^|[\n{,])\s*["']?(?:openapi|swagger)["']?\s*:/
 const imported = /^\ufeff?\s*\/\/ Imported from .* by rowgate/

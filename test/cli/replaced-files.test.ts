@@ -121,10 +121,17 @@ test.each(['desk.json', 'desk.yaml'])('openapi replaces the document %s', async 
 
 test.each([
   ['service.ts', 'it is not a package'],
+  ['image.png', 'it is not a package'],
+  ['notes.zip', 'it is not a package'],
   ['key.zip', 'the command reads this file'],
   ['shop.zip', 'it is a database'],
 ])('release does not replace %s: %s', async (out, reason) => {
-  const files = { 'service.ts': 'export const mine = 1\n', 'key.zip': 'k-1\n' }
+  const files = {
+    'service.ts': 'export const mine = 1\n',
+    'image.png': '\x89PNG\r\n\x1a\n\0\0',
+    'notes.zip': 'milk\n',
+    'key.zip': 'k-1\n',
+  }
   const { run, bytes } = open({ databases: ['shop.zip'], files })
   const before = bytes(out)
   const lines = [
@@ -138,6 +145,15 @@ test.each([
   }
   expect(bytes(out).equals(before)).toBe(true)
 })
+
+test.each(['', 'PK\x05\x06\0\0'])(
+  'release replaces an empty file and a package: %j',
+  async (text) => {
+    const { run } = open({ files: { 'old.zip': text, 'key.txt': 'k-1\n' } })
+    const { messages } = await run.release('get', 'r', '--out', 'old.zip', '--key-file', 'key.txt')
+    expect(messages).not.toContain('is not replaced')
+  },
+)
 
 test.runIf(process.platform === 'linux')('no command replaces a device', async () => {
   const { run, workingFolder } = open({ databases: ['shop.db'] })
