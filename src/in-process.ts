@@ -87,7 +87,7 @@ export interface InProcess<Applications> {
 }
 
 /** Options of `transaction`. */
-interface InTransactionOptions {
+export interface InTransactionOptions {
   /** How long the work may take before it is rolled back, in milliseconds. Default: `handlerTimeout`. */
   readonly timeout?: number
   /**

@@ -13,6 +13,7 @@ export type { CacheOptions, CacheStatistics } from './cache/response-cache.ts'
 export type {
   InProcess,
   InProcessOptions,
+  InTransactionOptions,
   ServiceCollection,
   WithinTransaction,
 } from './in-process.ts'
@@ -33,6 +34,7 @@ export {
   type CollectionData,
   type CollectionDefinition,
   type ReferenceData,
+  type UnmanagedData,
 } from './definition/collection.ts'
 export { computed, type ComputedField } from './definition/computed.ts'
 export { withBehaviour } from './definition/with-behaviour.ts'
