@@ -7,6 +7,7 @@ import { outboxCollections, type OutboxStorage } from './collections.ts'
 import { deliveryOf, type StoredDelivery } from './delivery.ts'
 
 const { deliveries } = outboxCollections
+const reading = { mode: 'read', brief: true } as const
 const writing = { mode: 'write', brief: true } as const
 const retriedAtOnce = 100
 
@@ -62,7 +63,10 @@ export async function retryDeliveries(
 ): Promise<number> {
   const where = endpoint === undefined ? { state } : { state, endpoint }
   const select = ['id', 'attempt', 'lane', 'holdsLane', 'created', 'ended']
-  const { rows } = await readFitting(storage, deliveries, where, { sort: ['id'], select })
+  // In one state, so that a row which leaves those of the filter meanwhile hides no other between two pages.
+  const { rows } = await storage.transaction(reading, (on) =>
+    readFitting(on, deliveries, where, { sort: ['id'], select }),
+  )
   const from = since === undefined ? -Infinity : new Date(since).getTime()
   const wanted = rows
     .map(deliveryOf)

@@ -28,6 +28,7 @@ async function openLanes(on: Storage, wrapped = (storage: StorageAdapter) => sto
     storage: wrapped(storage),
     security: openAccess(),
     outbox,
+    now: () => new Date('2026-05-01T10:10:00.001Z'),
     report: () => undefined,
   })
   onTestFinished(() => service.close())
@@ -42,7 +43,7 @@ async function openLanes(on: Storage, wrapped = (storage: StorageAdapter) => sto
       storage.transaction(writing, async (within) => table(within, deliveries).remove({ id })),
     end: (id: string) =>
       storage.transaction(writing, async (within) => {
-        const ended = { state: 'delivered', ended: new Date().toISOString() }
+        const ended = { state: 'delivered', ended: options.now }
         return table(within, deliveries).change({ id }, ended)
       }),
     lanes: async () => (await readFitting(storage, lanes, {}, {})).rows,

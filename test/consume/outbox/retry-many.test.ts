@@ -8,8 +8,13 @@ import {
   principal,
   text,
 } from '../../../src/index.ts'
+import { outboxCollections } from '../../../src/consume/outbox/collections.ts'
+import type { StorageAdapter, StorageReader } from '../../../src/storage/index.ts'
+import { table } from '../../../src/storage/table.ts'
 import { openStorage, storages, type Storage } from '../../kit/storages.ts'
 
+const { deliveries } = outboxCollections
+const writing = { mode: 'write', brief: true } as const
 const notes = defineCollection({ key: 'id', fields: { id: text() } })
 
 /** An outbox with the functions `mail` and `fax`, which fail while `isDown`. */
@@ -47,7 +52,7 @@ async function open(on: Storage, options: { readonly onDead?: 'hold' } = {}) {
     await expect.poll(open, { timeout: 20_000, interval: 10 }).toEqual([])
     await worker.stop()
   }
-  return { state, sent, outbox, enqueue, states, workUntil }
+  return { state, sent, outbox, user, enqueue, states, workUntil }
 }
 
 describe.each(storages)('on $name', (on) => {
@@ -112,6 +117,57 @@ describe.each(storages)('on $name', (on) => {
     expect(sent).toHaveLength(250)
   }, 60_000)
 })
+
+test.each(storages)(
+  'retry misses none while others change, on $name',
+  async (on) => {
+    const storage = openStorage(on)
+    let first: string | undefined
+    /** Once a whole page was read, removes its first row, unless that waits for the reader. */
+    const removeFirst = async (page: readonly unknown[]): Promise<void> => {
+      const id = first
+      if (id === undefined || page.length < 500) return
+      first = undefined
+      const removed = storage.transaction(writing, async (on) =>
+        table(on, deliveries).remove({ id }),
+      )
+      await Promise.race([removed, new Promise((resolve) => setTimeout(resolve, 100))])
+    }
+    const watched =
+      (reader: StorageReader): StorageReader['filter'] =>
+      async (...query) => {
+        const page = await reader.filter(...query)
+        await removeFirst(page.rows)
+        return page
+      }
+    const changing: StorageAdapter = {
+      ...storage,
+      filter: watched(storage),
+      transaction: (begun, work) =>
+        storage.transaction(begun, (within) => {
+          if (begun.mode === 'write') return work(within)
+          return work({ ...within, filter: watched(within) })
+        }),
+    }
+    const { state, outbox, user } = await open({
+      name: on.name,
+      open: () => ({ storage: changing, remove: () => undefined }),
+    })
+    state.now = new Date('2026-05-01T10:00:00.001Z')
+    const ids = await user.transaction(async (within) => {
+      const stored: string[] = []
+      for (let at = 0; at < 510; at++) stored.push(await outbox.enqueue(within, 'mail', { id: '' }))
+      return stored
+    })
+    await storage.transaction(writing, async (on) => {
+      for (const id of ids) await table(on, deliveries).change({ id }, { state: 'dead' })
+    })
+    first = ids[0]
+    expect(await outbox.retry({ state: 'dead' })).toBe(509)
+    expect(await outbox.list({ state: 'dead' })).toEqual([])
+  },
+  60_000,
+)
 
 test.each([
   [{}, 'retry.state'],
