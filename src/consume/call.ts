@@ -22,8 +22,8 @@ export interface CallOptions {
   /** The maximum number of bytes of the response. Default: that of the connection. */
   readonly maxResponseBytes?: number | undefined
   /**
-   * Identifies the effect of the call to the other service, so that it can be retried. It is sent in the
-   * header that the connection names.
+   * Identifies the effect of the call to the other service, so that it can be retried: 1 to 255 printable ASCII
+   * characters, without a space at either end. It is sent in the header that the connection names.
    */
   readonly idempotencyKey?: string | undefined
   /** Replaces the base URL, for instance with that of a tenant. Its host must be in `allowHosts`. */

@@ -124,3 +124,15 @@ test('other headers of a connection are sent, also those that have a default', a
     'x-tenant': 'a',
   })
 })
+
+test.each([' ', ' a', 'a '])(
+  'the idempotency key %j would lose a space, so it is rejected',
+  async (idempotencyKey) => {
+    const to = connection({ baseUrl, fetch: async () => Response.json({}) })
+    const create = endpoint(to, { name: 'create', method: 'POST', path: '/' })
+    await expect(create.call({}, { idempotencyKey })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+    })
+    await create.call({}, { idempotencyKey: 'a b' })
+  },
+)

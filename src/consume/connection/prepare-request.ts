@@ -47,9 +47,12 @@ export function isHeaderValue(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
 }
 
-/** Returns whether text can be an idempotency key: 1 to 255 printable ASCII characters. */
+/**
+ * Returns whether text can be an idempotency key: 1 to 255 printable ASCII characters, without a space at either end,
+ * which a header does not keep.
+ */
 export function isIdempotencyKey(text: string): boolean {
-  return /^[\x20-\x7e]{1,255}$/.test(text)
+  return /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(text)
 }
 
 async function readAll(

@@ -43,8 +43,8 @@ export interface EnqueueOptions<Row = object> {
   /** The row that rules and handlers read with `caller`. It must have a JSON form. Default: the input. */
   readonly row?: Row | undefined
   /**
-   * The idempotency key of the call, 1 to 255 printable ASCII characters: that of a call whose result is not known, so
-   * that the other service has the effect once. Default: the id of the delivery.
+   * The idempotency key of the call, 1 to 255 printable ASCII characters, without a space at either end: that of a call
+   * whose result is not known, so that the other service has the effect once. Default: the id of the delivery.
    */
   readonly key?: string | undefined
 }
@@ -222,9 +222,11 @@ const turnsPerMillisecond = 100
 const enqueueShape = z.strictObject({
   lane: z.optional(text(400)),
   key: z.optional(
-    z
-      .string()
-      .check(z.refine(isIdempotencyKey, { error: 'must be 1 to 255 printable ASCII characters' })),
+    z.string().check(
+      z.refine(isIdempotencyKey, {
+        error: 'must be 1 to 255 printable ASCII characters, without a space at either end',
+      }),
+    ),
   ),
   row: z.optional(z.record(z.string(), z.unknown())),
 })

@@ -389,7 +389,7 @@ test('enqueue rejects other contexts, unknown endpoints and options, and input w
       'enqueue.lan',
     )
     expect(() => outbox.enqueue(within, 'create-shipment', 1n as never)).toThrow('JSON')
-    for (const key of ['', 'ö', 'a\n', 'x'.repeat(256)])
+    for (const key of ['', 'ö', 'a\n', ' ', ' a', 'a ', 'x'.repeat(256)])
       expect(() => outbox.enqueue(within, 'create-shipment', input, { key })).toThrow('enqueue.key')
     await Promise.resolve()
   })
