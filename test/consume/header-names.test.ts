@@ -39,7 +39,17 @@ describe('an option that would be replaced is a mistake at start', () => {
     [
       'the header of the idempotency key',
       { headers: { 'Idempotency-Key': 'same' } },
-      'connection.headers.Idempotency-Key: is also the header of connection.idempotency.header',
+      'connection.headers.Idempotency-Key: is the header of the idempotency key of a call: give the key with idempotencyKey, or name another header in connection.idempotency.header',
+    ],
+    [
+      'the header of the idempotency key that was named',
+      { idempotency: { header: 'X-Key' }, headers: { 'x-key': 'same' } },
+      'connection.headers.x-key: is also the header of connection.idempotency.header: leave one of them out',
+    ],
+    [
+      'an API key as the idempotency key',
+      { authentication: { ...key, header: 'Idempotency-Key' } },
+      'connection.authentication.header: is the header of the idempotency key of a call',
     ],
     [
       'the same header in another case',

@@ -186,6 +186,9 @@ function tokenMistakes(
     }))
 }
 
+const takenByKey =
+  'is the header of the idempotency key of a call: give the key with idempotencyKey, or name another header in connection.idempotency.header'
+
 /** Returns the headers that the options name, with those that would replace the others first. */
 function headersOf({
   authentication,
@@ -201,9 +204,12 @@ function headersOf({
         : authentication.header === undefined
           ? []
           : [{ place: `${place}.header`, name: authentication.header }]
+  const key = { place: 'connection.idempotency.header', name: idempotencyHeader(idempotency) }
   return [
+    // Messages name no option that was not given.
+    ...(idempotency.header === undefined ? [{ ...key, taken: takenByKey }] : []),
     ...own,
-    { place: 'connection.idempotency.header', name: idempotencyHeader(idempotency) },
+    ...(idempotency.header === undefined ? [] : [key]),
     ...Object.keys(headers).map((name) => ({ place: `connection.headers.${name}`, name })),
   ]
 }

@@ -23,6 +23,8 @@ export const headerName = z.string().check(z.regex(pattern, 'must be a header na
 export interface NamedHeader {
   readonly place: string
   readonly name: string
+  /** What is said of another option that names the header. Default: that this one names it too. */
+  readonly taken?: string
 }
 
 /** Returns whether text can be the name of a header. */
@@ -41,14 +43,14 @@ export function isSetForEachRequest(name: string): boolean {
  */
 export function headerMistakes(headers: readonly NamedHeader[]): readonly Mistake[] {
   const first = new Map<string, string>()
-  return headers.flatMap(({ place, name }) => {
+  return headers.flatMap(({ place, name, taken }) => {
     if (!pattern.test(name)) return [{ place, advice: 'is not a valid header name' }]
     if (isSetForEachRequest(name))
       return [{ place, advice: 'is a header that is set for each request: leave it out' }]
-    const other = first.get(name.toLowerCase())
-    if (other !== undefined)
-      return [{ place, advice: `is also the header of ${other}: leave one of them out` }]
-    first.set(name.toLowerCase(), place)
+    const advice = first.get(name.toLowerCase())
+    if (advice !== undefined) return [{ place, advice }]
+    const ofBoth = `is also the header of ${place}: leave one of them out`
+    first.set(name.toLowerCase(), taken ?? ofBoth)
     return []
   })
 }
