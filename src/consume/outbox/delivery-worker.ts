@@ -63,26 +63,30 @@ export function startDeliveryWorker(
   }
 
   // With the last delivery of each lane that was found meanwhile. Several at a time would only conflict.
-  const lanesInProgress = new Map<string, string | undefined>()
+  const lanesArranged = new Map<string, string | undefined>()
 
-  async function sendInLane(due: DueDelivery, lane: string): Promise<void> {
-    const { id } = due
-    if (lanesInProgress.has(lane)) {
-      lanesInProgress.set(lane, id)
-      return
+  /** Returns whether it is the turn of a delivery. Others that wait are put behind, so that they are not found again. */
+  async function hasTurn({ id }: DueDelivery, lane: string): Promise<boolean> {
+    if (lanesArranged.has(lane)) {
+      lanesArranged.set(lane, id)
+      return false
     }
-    lanesInProgress.set(lane, undefined)
+    lanesArranged.set(lane, undefined)
     let current: string | undefined
     try {
       current = await arrange(lane)
-      if (current !== id) return
-      await send(due)
-      current = await retryWhileUnavailable(closing.signal, () => arrange(lane))
+      return current === id
     } finally {
-      const found = lanesInProgress.get(lane)
-      lanesInProgress.delete(lane)
+      const found = lanesArranged.get(lane)
+      lanesArranged.delete(lane)
       if (found !== undefined) wake(current ?? found, 0)
     }
+  }
+
+  async function sendInLane(due: DueDelivery, lane: string): Promise<void> {
+    if (!(await hasTurn(due, lane))) return
+    await send(due)
+    await retryWhileUnavailable(closing.signal, () => arrange(lane))
   }
 
   const worker = startPolling<DueDelivery>({

@@ -6,6 +6,7 @@ import { createService, defineCollection, openAccess, principal, text } from '..
 import type { StorageAdapter } from '../../../src/storage/index.ts'
 import { readFitting } from '../../../src/storage/fitting-rows.ts'
 import { table } from '../../../src/storage/table.ts'
+import { openStage, ship } from './stage.ts'
 import { openStorage, storages, type Storage } from '../../kit/storages.ts'
 
 const { deliveries, lanes } = outboxCollections
@@ -146,3 +147,36 @@ test('a lane that can not be arranged does not keep others from going on', async
     .toEqual(['bad delivered', 'bad behind', 'good delivered', 'good delivered'])
   await worker.stop()
 })
+
+test.each(storages)(
+  'a slow call of a lane does not keep others from being sent, on $name',
+  async (on) => {
+    let release: (() => void) | undefined
+    const { clerk, order, outbox, calls, once } = await openStage({
+      on,
+      workers: 2,
+      receive: (call, response, request) => {
+        if (call.order === 'slow') release = () => ship(call, response, request)
+        else ship(call, response, request)
+      },
+    })
+    await order('slow', 'lane')
+    await expect.poll(() => calls.length).toBe(1)
+    const lane = { lane: 'lane' }
+    await clerk.transaction(async (within) => {
+      for (let at = 0; at < 400; at++)
+        await outbox.enqueue(within, 'create-shipment', { body: { order: `${at}` } }, lane)
+    })
+    await order('other')
+    await expect
+      .poll(() => calls.map((call) => call.order), { timeout: 3_000 })
+      .toEqual(['slow', 'other'])
+    // They are not found again by each search.
+    await expect.poll(() => outbox.list({ state: 'waiting' }), { timeout: 3_000 }).toEqual([])
+    for (const { id } of await outbox.list({ state: 'behind', limit: 390 })) await outbox.drop(id)
+    release?.()
+    await once('delivered')
+    const last = Array.from({ length: 10 }, (_, at) => `${390 + at}`)
+    expect(calls.map((call) => call.order)).toEqual(['slow', 'other', ...last])
+  },
+)
