@@ -7,6 +7,7 @@ import {
   typed,
   type EndpointResponse,
   type ListMapping,
+  type CallError,
   type Paging,
 } from '../../src/consume/index.ts'
 import { defineCollection, integer, text } from '../../src/index.ts'
@@ -165,6 +166,12 @@ describe('an error stays one', () => {
       expect(error.message).toContain(hint)
     },
   )
+
+  test('on a later page, with the text of the response', async () => {
+    const error = await rejection(read(listOf('missing'), { paging: kinds[1] }))
+    expect(error.excerpt).not.toBeNull()
+    expect(error.excerpt).toBe((error.cause as CallError).excerpt)
+  })
 
   test('if end returns a promise, which would be true for each page', async () => {
     const end = (async () => false) as unknown as () => boolean

@@ -68,7 +68,7 @@ export function pageEnd<Response>(
 
   function requireBeyond(error: unknown, progress: Progress): void {
     if (!isCallError(error) || error.code !== 'STATUS') throw error
-    const { endpoint, status, retryAfter, response } = error
+    const { endpoint, status, retryAfter, response, excerpt } = error
     if (isBeyond(status, progress)) return
     if (progress.pages === 0 || !mayBeEnd.has(status ?? 0) || response === null) throw error
     const detail = `it responded ${status} after ${progress.pages} pages; if that is the end, add the status to paging.endStatuses`
@@ -77,6 +77,7 @@ export function pageEnd<Response>(
       retryAfter: retryAfter ?? undefined,
       detail,
       response,
+      excerpt: excerpt ?? undefined,
       cause: error,
     })
   }
