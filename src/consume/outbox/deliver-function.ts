@@ -26,13 +26,14 @@ export interface OutboxFunction<Input = never> {
   /** Called after the commit, at least once. If it throws or rejects, the delivery is tried again later. */
   readonly deliver: (input: Input, call: FunctionCall) => unknown
   /**
-   * Called with what the function returned. What it writes is committed together with the state `delivered`. If it
-   * throws, the delivery is dead, and the result is kept for `retry` if it is JSON.
+   * Called with what the function returned. What it writes is committed together with the state `delivered`. After a
+   * conflict with another transaction it is called again, up to 12 times: it must have no other effects. If it throws, the
+   * delivery is dead, and the result is kept for `retry` if it is JSON.
    */
   readonly onSuccess?: ((at: FunctionDeliveredContext) => void | Promise<void>) | undefined
   /**
    * Called when the delivery is dead: its calls failed, its workers died, or `onSuccess` has thrown. What the function
-   * returned is then the body of `response`.
+   * returned is then the body of `response`. After a conflict it is called again, as `onSuccess` is.
    */
   readonly onFailure?: ((at: DeadContext<object>) => void | Promise<void>) | undefined
 }

@@ -32,13 +32,14 @@ export interface DeliveryHandlers<Body, Row = unknown> {
   readonly tables?: FlattenOptions | undefined
   /**
    * Called with the response, after the rules. What it writes is committed together with the state
-   * `delivered`, so it is applied once. If it throws, the delivery is dead, and its response is kept for
-   * `retry`.
+   * `delivered`, so it is applied once. After a conflict with another transaction it is called again, up to 12 times: it
+   * must have no other effects. If it throws, the delivery is dead, and its response is kept for `retry`.
    */
   readonly onSuccess?: NoInfer<(at: DeliveredContext<Body, Row>) => void | Promise<void>>
   /**
    * Called when the delivery is dead: its calls failed, its workers died, or rules or `onSuccess` have rejected its
-   * response. What it writes is committed together with the state `dead`.
+   * response. What it writes is committed together with the state `dead`. After a conflict it is called again, as
+   * `onSuccess` is.
    */
   readonly onFailure?: NoInfer<(at: DeadContext<Row, Body>) => void | Promise<void>> | undefined
 }

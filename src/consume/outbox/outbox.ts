@@ -64,7 +64,10 @@ export interface Outbox<Endpoints = object> extends WithServicePart {
   ): Promise<string>
   /** Returns deliveries in the order in which they were stored, without inputs and responses. */
   list(options?: ListOptions): Promise<readonly Delivery[]>
-  /** Returns a delivery with its input, and with a response that is kept; undefined if there is none. */
+  /**
+   * Returns a delivery with its input and its response, also one that is not kept (`isKept: false`), of which it has the
+   * status and the beginning of the body; undefined if there is no such delivery.
+   */
   get(id: string): Promise<DeliveryDetails | undefined>
   /** Makes a dead or waiting delivery due now. Rejects if it has another state, or does not exist. */
   retry(id: string): Promise<Delivery>

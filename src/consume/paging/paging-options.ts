@@ -15,7 +15,7 @@ export interface PagingEnd<Response = never> {
   readonly end?: ((response: EndpointResponse<Response>) => boolean) | undefined
   /**
    * The statuses of a page beyond the end, such as 404: they end the list instead of failing it. For the first page of
-   * the list, 404 and 410 mean that it is empty, and other error statuses are errors. Default: none.
+   * the list, 204, 404 and 410 mean that it is empty, and other statuses are errors. Default: none.
    */
   readonly endStatuses?: readonly number[] | undefined
 }

@@ -32,7 +32,10 @@ interface TogetherOptions<
   readonly input: (rows: readonly NoInfer<Row>[]) => NoInfer<Input>
   /** The options of the call, such as its `idempotencyKey`. */
   readonly call?: CallOptions
-  /** Called if the call fails, or its response can't be stored. Without it, `sendTogether` rejects. */
+  /**
+   * Called if the call fails, or its response can't be stored. Without it, `sendTogether` rejects. After a conflict it is
+   * called again, as `onSuccess` is.
+   */
   readonly onFailure?: NoInfer<(at: FailureOfAll<Within, Response, Row>) => void | Promise<void>>
 }
 
@@ -63,7 +66,10 @@ export interface MatchedOptions<
 > extends TogetherOptions<Within, Input, Response, Row> {
   /** How rows of the response belong to the rows that were sent. */
   readonly match: Match<string, NoInfer<keyof Row & string>>
-  /** Called for each row with its part of the tables, after the rules for that part. */
+  /**
+   * Called for each row with its part of the tables, after the rules for that part. After a conflict with another
+   * transaction all of them are repeated, up to 12 times: it must have no other effects.
+   */
   readonly onSuccess?: NoInfer<(at: Success<Within, Response, Row>) => void | Promise<void>>
 }
 
@@ -75,7 +81,10 @@ export interface UnmatchedOptions<
   Row extends object,
 > extends TogetherOptions<Within, Input, Response, Row> {
   readonly match?: undefined
-  /** Called once, after the rules. */
+  /**
+   * Called for all rows together, after the rules. After a conflict with another transaction both are repeated, up to 12
+   * times: it must have no other effects.
+   */
   readonly onSuccess?: NoInfer<(at: SuccessOfAll<Within, Response, Row>) => void | Promise<void>>
 }
 

@@ -30,11 +30,14 @@ export interface SendOptions<
   readonly input: (row: NoInfer<Row>) => NoInfer<Input>
   /** Returns the options of the call for a row, such as its `idempotencyKey`. */
   readonly call?: (row: NoInfer<Row>) => CallOptions
-  /** Called after the rules, in their transaction. What it throws undoes both. */
+  /**
+   * Called after the rules, in their transaction. What it throws undoes both. After a conflict with another transaction
+   * both are repeated, up to 12 times: it must have no other effects.
+   */
   readonly onSuccess?: NoInfer<(at: Success<Within, Response, Row>) => void | Promise<void>>
   /**
    * Called if the call fails, or its response can't be stored. With it, the next row is sent after a failure.
-   * Without it, `send` rejects.
+   * Without it, `send` rejects. After a conflict it is called again, as `onSuccess` is.
    */
   readonly onFailure?: NoInfer<(at: Failure<Within, Response, Row>) => void | Promise<void>>
 }
