@@ -7,6 +7,8 @@ import { memoryStorage } from '../../src/storage/memory.ts'
 import { mount } from '../../src/storage/mount.ts'
 import { mysqlStorage } from '../../src/storage/mysql.ts'
 import { postgresStorage } from '../../src/storage/postgres.ts'
+import { connectionOf } from '../../src/storage/sqlite/open.ts'
+import { slowViews, slowViewsNow } from '../../src/storage/sqlite/slow-views.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
 import { missingServer as missingMariaDb, numbersTable, testDatabase } from '../kit/mysql.ts'
@@ -135,6 +137,38 @@ test('introspection of SQLite leaves a view out that takes too long', () => {
   expect(leftOut).toEqual([
     { name: 'slow', reason: `can't be read: it takes longer than ${limit} ms` },
   ])
+})
+
+describe.each(drivers)('the views of a file, with %s', (driver) => {
+  function openFile(statements: string) {
+    const file = join(temporaryFolder(), 'shop.db')
+    const handle = openHandle(driver, file)
+    onTestFinished(() => void handle.close())
+    handle.exec(statements)
+    return { file, connection: connectionOf(handle) }
+  }
+  const slow = { name: 'slow', columns: ['id', 'size'] }
+
+  test('may have names that together are longer than an argument of a process', async () => {
+    const names = Array.from({ length: 80 }, (_, at) => `${'x'.repeat(2_000)}${at}`)
+    const columns = names.map((name) => `1 as ${name}`).join(', ')
+    const { connection } = openFile(`create view slow as ${databases[0]?.slow ?? ''};
+      create view wide as select ${columns}`)
+    const views = [slow, { name: 'wide', columns: names }]
+    expect(slowViewsNow(connection, views, limit)).toEqual(['slow'])
+    expect(await slowViews(connection, views, limit)).toEqual(['slow'])
+  })
+
+  test('do not count as slow while another program locks the file', async () => {
+    const { file, connection } = openFile(
+      'create table items (id, size); create view slow as select id, size from items',
+    )
+    const other = openHandle(driver, file)
+    onTestFinished(() => void other.close())
+    other.exec('begin exclusive')
+    expect(slowViewsNow(connection, [slow], limit)).toEqual([])
+    expect(await slowViews(connection, [slow], limit)).toEqual([])
+  })
 })
 
 test.skipIf(databases[1]?.missing !== undefined)(

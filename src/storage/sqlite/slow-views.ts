@@ -1,20 +1,20 @@
-import type { ChildProcess } from 'node:child_process'
 import { quoted } from '../sql/fragments.ts'
 import { rowsOf, type Connection } from './connection.ts'
 import { driverPathOf } from './open.ts'
 
 // As the program of the thread for scans, it is a string, so that no file has to be found.
 const program = `'use strict'
-const { driver, driverPath, file, statements } = JSON.parse(process.argv.at(-1))
 const getBuiltin = process.getBuiltinModule
+const { driver, driverPath, file, statements } = JSON.parse(getBuiltin('node:fs').readFileSync(0, 'utf8'))
 const open = () => {
   if (driver === 'node:sqlite') return new (getBuiltin('node:sqlite').DatabaseSync)(file, { readOnly: true })
   const Database = getBuiltin('node:module').createRequire(driverPath)(driverPath)
-  return new Database(file, { readonly: true })
+  return new Database(file, { readonly: true, timeout: 0 })
 }
+const isBusy = ({ code, errcode }) => errcode === undefined ? String(code).startsWith('SQLITE_BUSY') : (errcode & 255) === 5
 const database = open()
 for (const statement of statements) {
-  try { database.prepare(statement).all() } catch {}
+  try { database.prepare(statement).all() } catch (error) { if (isBusy(error)) process.exitCode = 1 }
 }
 `
 
@@ -27,7 +27,7 @@ export interface ReadView {
 /**
  * Resolves to the names of the views that can't be read in time. Neither driver can interrupt a statement, and a thread
  * ends after its statement only. So another process reads the views first, and is killed if it takes longer. Without a
- * file, or where processes can't be started, no view counts as slow.
+ * file, or where it can't be opened or no process started, no view counts as slow.
  *
  * @param limit milliseconds for one view
  */
@@ -36,16 +36,14 @@ export async function slowViews(
   views: readonly ReadView[],
   limit: number,
 ): Promise<readonly string[]> {
-  const ends = (some: readonly ReadView[]): Promise<boolean> => {
-    const line = commandLine(connection, some)
-    if (line === undefined) return Promise.resolve(true)
-    const { spawn } = process.getBuiltinModule('node:child_process')
-    return endsWithin(limit, () => spawn(process.execPath, line, options()))
+  const read = (some: readonly ReadView[]): Promise<Ending> => {
+    const job = jobOf(connection, some)
+    return job === undefined ? Promise.resolve('read') : endingOf(job, limit)
   }
   // One process is enough if none is slow.
-  if (await ends(views)) return []
+  if ((await read(views)) === 'read') return []
   const slow: string[] = []
-  for (const view of views) if (!(await ends([view]))) slow.push(view.name)
+  for (const view of views) if ((await read([view])) === 'killed') slow.push(view.name)
   return slow
 }
 
@@ -55,19 +53,12 @@ export function slowViewsNow(
   views: readonly ReadView[],
   limit: number,
 ): readonly string[] {
-  const ends = (some: readonly ReadView[]): boolean => {
-    const line = commandLine(connection, some)
-    if (line === undefined) return true
-    const { spawnSync } = process.getBuiltinModule('node:child_process')
-    const ending = { timeout: limit, killSignal: 'SIGKILL' } as const
-    try {
-      return spawnSync(process.execPath, line, { ...options(), ...ending }).signal !== 'SIGKILL'
-    } catch {
-      return true
-    }
+  const read = (some: readonly ReadView[]): Ending => {
+    const job = jobOf(connection, some)
+    return job === undefined ? 'read' : endingNow(job, limit)
   }
-  if (ends(views)) return []
-  return views.filter((view) => !ends([view])).map(({ name }) => name)
+  if (read(views) === 'read') return []
+  return views.filter((view) => read([view]) === 'killed').map(({ name }) => name)
 }
 
 /** Returns why a slow view is not read. */
@@ -81,10 +72,8 @@ export function fileOf(connection: Connection): string | undefined {
   return typeof file === 'string' && file !== '' ? file : undefined
 }
 
-function commandLine(
-  connection: Connection,
-  views: readonly ReadView[],
-): readonly string[] | undefined {
+/** Returns what the program reads from its input. Undefined: nothing is to be read. */
+function jobOf(connection: Connection, views: readonly ReadView[]): string | undefined {
   const { driver } = connection
   const file = fileOf(connection)
   if (file === undefined || views.length === 0) return undefined
@@ -93,32 +82,57 @@ function commandLine(
     const counts = columns.map((column) => `count(${quoted(column)})`)
     return `SELECT ${counts.join(', ')} FROM ${quoted(name)}`
   })
-  const given = { driver, driverPath: driverPathOf(driver), file, statements }
-  return ['-e', program, JSON.stringify(given)]
+  return JSON.stringify({ driver, driverPath: driverPathOf(driver), file, statements })
 }
+
+// An argument of a process has a limited length, but its input does not.
+const line = ['-e', program]
 
 // Options of the process, such as modules to load first, are for its own code.
 function options() {
-  return { stdio: 'ignore', env: { ...process.env, NODE_OPTIONS: '' } } as const
+  return {
+    stdio: ['pipe', 'ignore', 'ignore'] as ['pipe', 'ignore', 'ignore'],
+    env: { ...process.env, NODE_OPTIONS: '' },
+  }
 }
 
-/** Resolves to false if a process has not ended in time. It is killed then. An error ends it, too. */
-function endsWithin(milliseconds: number, start: () => ChildProcess): Promise<boolean> {
+/** How a process ended that reads views. `failed`: the file was locked, or could not be opened. */
+type Ending = 'read' | 'failed' | 'killed'
+
+function endingNow(job: string, limit: number): Ending {
+  const { spawnSync } = process.getBuiltinModule('node:child_process')
+  const ending = { input: job, timeout: limit, killSignal: 'SIGKILL' } as const
+  try {
+    const { signal, status } = spawnSync(process.execPath, line, { ...options(), ...ending })
+    if (signal === 'SIGKILL') return 'killed'
+    return status === 0 ? 'read' : 'failed'
+  } catch {
+    // The permissions of this process do not include others.
+    return 'read'
+  }
+}
+
+function endingOf(job: string, limit: number): Promise<Ending> {
   return new Promise((resolve) => {
     try {
-      const child = start()
+      const { spawn } = process.getBuiltinModule('node:child_process')
+      const child = spawn(process.execPath, line, options())
       const timer = setTimeout(() => {
         child.kill('SIGKILL')
-        resolve(false)
-      }, milliseconds)
-      const ended = (): void => {
+        resolve('killed')
+      }, limit)
+      const ended = (ending: Ending): void => {
         clearTimeout(timer)
-        resolve(true)
+        resolve(ending)
       }
-      child.on('error', ended).on('exit', ended)
+      child.on('error', () => ended('failed'))
+      child.on('exit', (status) => ended(status === 0 ? 'read' : 'failed'))
+      // It may have ended before it has read its input.
+      child.stdin.on('error', () => undefined)
+      child.stdin.end(job)
     } catch {
       // The permissions of this process do not include others.
-      resolve(true)
+      resolve('read')
     }
   })
 }
