@@ -60,11 +60,11 @@ const databases = [
     name: 'SQLite',
     missing: undefined,
     fallback: { type: 'text' },
-    open: async (): Promise<Foreign> => {
+    open: async (more: readonly string[] = []): Promise<Foreign> => {
       const file = join(temporaryFolder(), 'shop.db')
       writeFileSync(file, '')
       const handle = openHandle(drivers[0] as (typeof drivers)[number], file)
-      for (const each of statements((column) => `text check (json_valid(${column}))`))
+      for (const each of [...statements((column) => `text check (json_valid(${column}))`), ...more])
         handle.exec(each)
       handle.close()
       return { line: [file], storage: () => sqliteStorage(file) }
@@ -74,10 +74,10 @@ const databases = [
     name: 'PostgreSQL',
     missing: await missingPostgres(),
     fallback: { type: 'text', readOnly: true },
-    open: async (): Promise<Foreign> => {
+    open: async (more: readonly string[] = []): Promise<Foreign> => {
       const { name, run, pool, drop } = await testSchema()
       onTestFinished(drop)
-      await run(statements(() => 'json').join(';'))
+      await run([...statements(() => 'json'), ...more].join(';'))
       const { host, port, user, database } = address
       return {
         line: [`postgres://${user}@${host}:${port}/${database}`, '--schema', name],
@@ -89,7 +89,7 @@ const databases = [
     name: 'MariaDB',
     missing: await missingMariaDb(),
     fallback: { type: 'text' },
-    open: async (): Promise<Foreign> => {
+    open: async (more: readonly string[] = []): Promise<Foreign> => {
       const { name, run, pool, drop } = await testDatabase()
       onTestFinished(drop)
       await run(
@@ -97,6 +97,7 @@ const databases = [
         // JSON_VALID of MariaDB rejects some of it.
         perServer({ MariaDB: 'set check_constraint_checks = 0', MySQL: 'select 1' }),
         ...statements((column) => `longtext check (json_valid(${column}))`),
+        ...more,
       )
       const { host, port, user, password } = mysqlAddress
       return {
@@ -169,3 +170,41 @@ test.skipIf((await missingPostgres()) !== undefined)(
     expect(await service.inspect()).toEqual([])
   },
 )
+
+describe.each(databases.slice(1))('much JSON of $name', ({ name, missing, fallback, open }) => {
+  test.skipIf(missing !== undefined)(
+    'that may not fit is read in batches',
+    async () => {
+      // Each row is doubtful. Together they are more than one batch.
+      const rows = (table: string): string => {
+        const size = 'repeat(cast(id as char(2)), 300000)'
+        const text =
+          name === 'PostgreSQL'
+            ? `('["\\ud83d\\ude00", "' || repeat(id::text, 300000) || '"]')::json`
+            : `concat('["', char(92 using utf8mb4), 'ud83d', char(92 using utf8mb4), 'ude00", "', ${size}, '"]')`
+        const ids =
+          name === 'PostgreSQL'
+            ? 'select generate_series(10, 49) as id'
+            : `with recursive n(id) as (select 10 union all select id + 1 from n where id < 49) select id from n`
+        return `insert into ${table} select id, ${text} from (${ids}) as ids`
+      }
+      const type = name === 'PostgreSQL' ? 'json' : 'longtext check (json_valid(doc))'
+      const { line } = await open([
+        `create table fitting (id integer not null primary key, doc ${type})`,
+        rows('fitting'),
+        `create table other (id integer not null primary key, doc ${type})`,
+        rows('other'),
+        `update other set doc = '["1", 1e400]' where id = 30`,
+      ])
+      const { output, code } = await runAlone([
+        ...['introspect', ...line],
+        ...['--json', '--application', 'shop'],
+      ])
+      expect(code).toBe(0)
+      const { collections = {} } = (JSON.parse(output) as ApplicationDefinitions)['shop'] ?? {}
+      expect(collections['fitting']?.fields['doc']).toMatchObject({ type: 'json' })
+      expect(collections['other']?.fields['doc']).toMatchObject(fallback)
+    },
+    60_000,
+  )
+})

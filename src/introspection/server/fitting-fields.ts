@@ -123,6 +123,9 @@ async function misfits(
   return unfit
 }
 
+// Texts are read in batches of about so many bytes, because all of a table may be doubtful.
+const batchBytes = 8 * 1_024 * 1_024
+
 /** Returns whether the text of a value shows that a field does not fit it. */
 async function isFound(
   { from, read }: TableRows,
@@ -131,10 +134,29 @@ async function isFound(
 ): Promise<boolean> {
   const { isStored } = fieldTypes[field.type]
   for (const slice of slices.length === 0 ? [sql`1 = 1`] : slices) {
-    const found = await read(
-      sql`select ${text} from ${from} where ${slice} and ${value} is not null and (${doubt})`,
-    )
-    if (found.some(([stored]) => !isStored(stored, field))) return true
+    const doubtful = sql`from ${from} where ${slice} and ${value} is not null and (${doubt})`
+    const [[bytes = null] = []] = await read(sql`select sum(octet_length(${text})) ${doubtful}`)
+    for (const batch of batchesOf(text, Number(bytes))) {
+      const found = await read(sql`select ${text} ${doubtful} and ${batch}`)
+      if (found.some(([stored]) => !isStored(stored, field))) return true
+    }
   }
   return false
 }
+
+/** Returns the conditions of the batches of texts, each a range of the first digits of their digests. */
+function batchesOf(text: Sql, bytes: number): readonly Sql[] {
+  const count = Math.min(Math.ceil(bytes / batchBytes), digests)
+  if (count <= 1) return count === 0 ? [] : [sql`1 = 1`]
+  const bound = (batch: number): Sql => {
+    const first = Math.ceil((batch * digests) / count)
+    return raw(`'${first.toString(16).padStart(4, '0')}'`)
+  }
+  const digest = sql`left(md5(${text}), 4)`
+  return Array.from({ length: count }, (_, batch) => {
+    const above = sql`${digest} >= ${bound(batch)}`
+    return batch === count - 1 ? above : sql`${above} and ${digest} < ${bound(batch + 1)}`
+  })
+}
+
+const digests = 0x1_0000
