@@ -135,3 +135,25 @@ describe.each(databases)('texts of $name', ({ missing, loose, open }) => {
     },
   )
 })
+
+describe.each(databases.filter(({ name }) => name === 'MariaDB'))(
+  'texts of $name',
+  ({ missing, loose, open }) => {
+    test.skipIf(missing !== undefined)(
+      'of an enumeration that ignores spaces at the end keep them when an item is sent back',
+      async () => {
+        const database = await open([
+          `create table orders (id integer not null primary key, status ${loose} check (status in ('open', 'done')), size integer)`,
+          `insert into orders values (1, 'open', 1), (2, 'open ', 2)`,
+        ])
+        const { ask, collections } = await publish(database)
+        expect(collections['orders']?.fields['status']).toMatchObject({
+          enumeration: ['open', 'done', 'open '],
+        })
+        expect(await ask('orders/2', { status: 'open ', size: 9 })).toMatchObject({
+          ...{ status: 200, validations: [], item: { status: 'open ', size: 9 } },
+        })
+      },
+    )
+  },
+)

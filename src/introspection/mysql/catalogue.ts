@@ -1,11 +1,11 @@
 import type { Field } from '../../definition/field.ts'
 import { maxRealPrecision } from '../../definition/stored-forms.ts'
-import { quoted, type MysqlServer } from '../../storage/mysql/dialect.ts'
+import { exactCollations, quoted, type MysqlServer } from '../../storage/mysql/dialect.ts'
 import { fitTerm, mysqlInspection } from '../../storage/mysql/inspection.ts'
 import { unescaped } from '../../storage/mysql/literals.ts'
 import { readSchema, undeletableTables } from '../../storage/mysql/read-schema.ts'
 import type { CatalogueColumn } from '../../storage/sql/catalogue-tables.ts'
-import { sql } from '../../storage/sql/fragments.ts'
+import { raw, sql } from '../../storage/sql/fragments.ts'
 import type { Column } from '../../storage/sql/tables.ts'
 import {
   changedJson,
@@ -32,7 +32,8 @@ export function mysqlCatalogue(server: () => MysqlServer): ServerCatalogue {
     candidates,
     fitTerm,
     inspection: () => mysqlInspection(server() === 'MariaDB'),
-    textOf: (value) => sql`convert(${value} using utf8mb4) collate utf8mb4_bin`,
+    textOf: (value) =>
+      sql`convert(${value} using utf8mb4) collate ${raw(exactCollations[server()])}`,
     allowedBy,
     quoted,
   }
