@@ -3,6 +3,7 @@ import type { FilterCall, ServedPage } from '../definition/serve.ts'
 import { givenConditions } from '../request/given-conditions.ts'
 import { fieldOf } from '../request/item-values.ts'
 import { equal, type Condition, type StorageQuery } from '../request/query.ts'
+import { filterTable } from '../storage/table.ts'
 import { deploymentCollections } from './collections.ts'
 import { releaseOf, type Release } from './release.ts'
 import type { DeploymentStorage, ReleaseStore } from './release-store.ts'
@@ -49,7 +50,7 @@ export function publishedReleases(
       value === null ? { field, is: 'empty' } : equal(field, value as string | boolean),
     )
     const others = call.where === undefined ? [] : givenConditions(ofReleases, call.where)
-    const { rows, count } = await storage.filter(releases, {
+    const { rows, count } = await filterTable(storage, releases, {
       conditions: [...equalities, ...others],
       search: search ?? null,
       sort,

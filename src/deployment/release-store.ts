@@ -174,7 +174,8 @@ export function releaseStore(
         const release = await changed(transaction, inProgress(claimed), changes)
         if (release === undefined) return undefined
         const { releaseId } = claimed
-        for (const part of parts()) await transaction.insert(packages, { releaseId, ...part })
+        const stored = table(transaction, packages)
+        for (const part of parts()) await stored.insert({ releaseId, ...part })
         return release
       }),
     fail: (claimed, error, end) => change(inProgress(claimed), { status: 'failed', error, ...end }),

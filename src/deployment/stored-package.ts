@@ -1,5 +1,6 @@
 import { equal } from '../request/query.ts'
 import type { StorageReader } from '../storage/adapter.ts'
+import { filterTable } from '../storage/table.ts'
 import type { Package } from './builder.ts'
 import { BuildError } from './builders/build-error.ts'
 import { deploymentCollections } from './collections.ts'
@@ -77,7 +78,7 @@ export async function readStoredPackage(
     count: false,
   }
   for (let offset = 0; ; offset += pageSize) {
-    const { rows } = await reader.filter(packages, { ...query, offset })
+    const { rows } = await filterTable(reader, packages, { ...query, offset })
     // Appending does not copy the previous parts; joining an array would.
     for (const row of rows) file = (file ?? '') + (row['file'] as string)
     if (rows.length < pageSize) return file

@@ -55,7 +55,7 @@ export function tableReader(reader: StorageReader, collection: PublishedCollecti
   const byKey = ascending(key)
 
   const filter = (query: StorageQuery): MaybePromise<StoragePage> =>
-    whenFailed(() => reader.filter(collection, query), failed)
+    filterTable(reader, collection, query)
 
   function queryOf(where: Row, changes: Partial<StorageQuery> & { readonly limit: number }) {
     return {
@@ -91,6 +91,15 @@ export function tableReader(reader: StorageReader, collection: PublishedCollecti
   }
 }
 
+/** Returns a page of a table, for collections that the library itself keeps. Synchronous if storage is. */
+export function filterTable(
+  reader: StorageReader,
+  collection: PublishedCollection,
+  query: StorageQuery,
+): MaybePromise<StoragePage> {
+  return whenFailed(() => reader.filter(collection, query), failed)
+}
+
 /** Returns the reads and writes of a table in a transaction, for collections that the library keeps. */
 export function table(transaction: StorageTransaction, collection: PublishedCollection): Table {
   const insert = (row: Row): MaybePromise<Row> => {
@@ -116,7 +125,7 @@ export function table(transaction: StorageTransaction, collection: PublishedColl
   }
 }
 
-// The tables of the library are no business of the client, whose request must not be rejected with 403.
+// A client must not receive 403 for a table of the library.
 function failed(error: unknown): never {
   if (!isStorageError(error) || error.kind !== 'forbidden') throw error
   throw new Error('The database does not let its role use a table of rowgate.', { cause: error })

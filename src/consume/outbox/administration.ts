@@ -2,7 +2,7 @@ import { isUuid } from '../../definition/field-type.ts'
 import { equal, type Row } from '../../request/query.ts'
 import type { StorageTransaction } from '../../storage/adapter.ts'
 import { readFitting } from '../../storage/fitting-rows.ts'
-import { table, tableReader } from '../../storage/table.ts'
+import { filterTable, table, tableReader } from '../../storage/table.ts'
 import type { DeliveryLoad } from '../../workload.ts'
 import { outboxCollections, type OutboxStorage } from './collections.ts'
 import {
@@ -35,7 +35,7 @@ export async function listDeliveries(
   storage: Pick<OutboxStorage, 'filter'>,
   { state, limit = 100, offset = 0 }: ListOptions,
 ): Promise<readonly Delivery[]> {
-  const { rows } = await storage.filter(deliveries, {
+  const { rows } = await filterTable(storage, deliveries, {
     conditions: state === undefined ? [] : [equal('state', state)],
     search: null,
     // Ids are in the order of creation, and are the key.
@@ -69,7 +69,7 @@ export async function getDelivery(
   id: string,
 ): Promise<DeliveryDetails | undefined> {
   if (!isUuid(id)) return undefined
-  const { rows } = await storage.filter(deliveries, {
+  const { rows } = await filterTable(storage, deliveries, {
     conditions: [equal('id', id.toLowerCase())],
     search: null,
     sort: [{ field: 'id', descending: false }],

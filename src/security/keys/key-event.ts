@@ -1,5 +1,6 @@
 import { orderedId } from '../../definition/ordered-id.ts'
 import type { Row, StorageTransaction } from '../../storage/adapter.ts'
+import { table } from '../../storage/table.ts'
 import { readAll, securityCollections, type SecurityStorage } from '../collections.ts'
 import type { KeyEvent, KeyRecord } from './key-store.ts'
 import { instantOf } from './key-lifetime.ts'
@@ -17,7 +18,7 @@ export async function recordEvent(
   at: Date,
 ): Promise<void> {
   const values = { at: instantOf(at), event, keyId, user, provider, reason, times }
-  await transaction.insert(keyEvents, { eventId: orderedId(at), ...values })
+  await table(transaction, keyEvents).insert({ eventId: orderedId(at), ...values })
 }
 
 /** Reads the audit trail of keys, the oldest event first. */

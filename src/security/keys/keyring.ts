@@ -12,7 +12,7 @@ import { retireKey } from './key-changes.ts'
 import type { Keyring, KeyRecord, NewKey } from './key-store.ts'
 import type { KeyProvider, KeyringOptions } from '../provider.ts'
 import type { StorageReader } from '../../storage/adapter.ts'
-import { tableReader } from '../../storage/table.ts'
+import { table, tableReader } from '../../storage/table.ts'
 import { missingUser } from '../users/missing-user.ts'
 
 const { keys, users: builtInUsers } = securityCollections
@@ -76,7 +76,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
       })
       await storage.transaction(writing, async (transaction) => {
         await requireStored(transaction, given.user)
-        await transaction.insert(keys, { ...made.stored })
+        await table(transaction, keys).insert({ ...made.stored })
         await recordEvent(transaction, made.stored, { event: 'created' }, at)
       })
       return made.key
@@ -139,7 +139,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
       const made = makeKey(provider.mint(), provider, at, { user, description, expires })
       await storage.transaction(writing, async (transaction) => {
         await retire(transaction, made.stored.keyId)
-        await transaction.insert(keys, { ...made.stored })
+        await table(transaction, keys).insert({ ...made.stored })
         await recordEvent(transaction, made.stored, { event: 'created' }, at)
       })
       return made.key

@@ -165,7 +165,7 @@ export function createUsers(options: UsersOptions): Users & UserLookup {
 
 async function insertUser(transaction: StorageTransaction, row: Row): Promise<Row> {
   try {
-    return await transaction.insert(users, row)
+    return await table(transaction, users).insert(row)
   } catch (error) {
     if (!isStorageError(error) || error.kind !== 'duplicate') throw error
     throw new TypeError(
