@@ -58,9 +58,9 @@ export type { SqliteFunction, SqliteOptions } from './sqlite/options.ts'
 
 /**
  * Keeps collections in a SQLite database: a file by name (also `:memory:`), or an open handle of
- * better-sqlite3 or `node:sqlite`. A file is opened at once in WAL mode with foreign keys on, with one
- * connection for writes and one for reads, and closed by `close`. A handle is not closed and keeps its
- * journal mode. Its foreign keys are switched on and its busy timeout is set to 0.
+ * better-sqlite3 or `node:sqlite`. A file is opened at once in WAL mode, with one connection for writes
+ * and one for reads, and closed by `close`. A handle is not closed and keeps its journal mode. Its busy
+ * timeout is set to 0. Foreign keys are switched on, or off with `foreignKeys: false`, also on a handle.
  *
  * ```ts
  * const storage = sqliteStorage('northwind.db', { ensureSchema: true })

@@ -79,7 +79,10 @@ async function describeTables(
   return { tables, leftOut }
 }
 
-/** Describes a table. Returns the reason to leave it out if it is a view or a table of others that the server can't read. */
+/**
+ * Describes a table. Returns the reason to leave it out if it is a view, a table of another engine, or a foreign table
+ * that the server can't read.
+ */
 async function describeReadable(
   connection: Connection,
   catalogue: ServerCatalogue,
