@@ -3,7 +3,7 @@ import type { Reference } from '../../definition/published.ts'
 import { slotCount } from '../sql/conditions.ts'
 import type { Dialect, ListedValues, PlacedColumn, TypedColumn } from '../sql/dialect.ts'
 import { both, join, raw, rowsOf, sql, type Slot, type Sql } from '../sql/fragments.ts'
-import type { Column, Table } from '../sql/tables.ts'
+import type { Column, Table, TableLookup } from '../sql/tables.ts'
 import { columnTypesIn, described, haveSameBytes } from './column-types.ts'
 import { mysqlErrors } from './failure.ts'
 import { mysqlInspection } from './inspection.ts'
@@ -130,8 +130,11 @@ function undistinguished(columns: readonly TypedColumn[]): readonly Sql[] {
 
 // InnoDB rejects the delete of a row that refers to itself, and compares the bytes of decimals, which depend on
 // their precision.
-function isInnoDbKey({ from, fields, to }: Reference): boolean {
-  if (from.table === to.table) return false
+function isInnoDbKey(
+  { from, fields, to }: Reference,
+  identityOf: TableLookup['identityOf'],
+): boolean {
+  if (identityOf(from.table) === identityOf(to.table)) return false
   return fields.every(({ definition }, index) => {
     const target = to.key[index]?.definition
     if (definition.type !== 'decimal' || target?.type !== 'decimal') return true

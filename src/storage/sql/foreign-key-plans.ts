@@ -150,7 +150,8 @@ function isOf(
 /** Returns whether a table can have the foreign key of a reference. */
 function canRefer({ dialect, tables, collections }: TablesDraft, reference: Reference): boolean {
   const { from, fields, to } = reference
-  if (!collections.includes(to) || !dialect.schema.isForeignKey(reference)) return false
+  if (!collections.includes(to) || !dialect.schema.isForeignKey(reference, tables.identityOf))
+    return false
   const [own, target] = [tables.find(from.table), tables.find(to.table)]
   if (own?.kind !== 'table' || target?.kind !== 'table') return false
   if (!hasIndex(target, uniqueIndex(to, to.key))) return false

@@ -170,7 +170,9 @@ function canIndex(
     .map(({ fields }) => fields.map(({ field }) => field))
   const unenforced = sharing
     .flatMap(({ references }) => references)
-    .filter((one) => dialect.schema.isForeignKey(one) && !isEnforced(one, tables))
+    .filter(
+      (one) => dialect.schema.isForeignKey(one, tables.identityOf) && !isEnforced(one, tables),
+    )
     .map(({ fields }) => fields)
   const parts = [...missing, ...unenforced]
     .filter((fields) => fields.some((field) => table.find(field.column) === column))

@@ -1,7 +1,7 @@
 import type { OnDelete } from '../../definition/field.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { Reference } from '../../definition/published.ts'
-import type { Column, Table } from './tables.ts'
+import type { Column, Table, TableLookup } from './tables.ts'
 
 /** How a database changes its tables. */
 export interface SchemaChangeText {
@@ -42,7 +42,7 @@ export interface SchemaText {
   /** What follows the columns of a new table. Empty, or it starts with a space. */
   readonly tableOptions: string
   /** Returns whether a foreign key accepts all that a reference does. */
-  isForeignKey(reference: Reference): boolean
+  isForeignKey(reference: Reference, identityOf: TableLookup['identityOf']): boolean
   /** Returns whether a new column with a declared type can refer to an existing column. Default: it can. */
   canRefer?(declared: string, target: Column): boolean
   /** What follows the type of a column that storage numbers. */

@@ -51,7 +51,8 @@ export function missingStatements(
   const present = collections.filter(({ table }) => isTable(tables.find(table)))
   const references = created
     .flatMap(({ references: all }) => all)
-    .filter((reference) => targets.includes(reference.to) && dialect.schema.isForeignKey(reference))
+    .filter((reference) => targets.includes(reference.to))
+    .filter((reference) => dialect.schema.isForeignKey(reference, tables.identityOf))
     .filter((reference) => created.includes(reference.to) || canReferToExisting(tables, reference))
   const added = addsColumns
     ? present.map((one) => [one, missingColumns(one, tables.find(one.table))] as const)

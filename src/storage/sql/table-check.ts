@@ -222,7 +222,7 @@ function columnsOf({ quoted }: Dialect, fields: readonly PublishedField[]): stri
 /** Returns whether a table has the foreign key of a reference, with the same effect on a delete. */
 export function isEnforced(reference: Reference, tables: Tables): boolean {
   const { from, fields, to, onDelete } = reference
-  if (!tables.dialect.schema.isForeignKey(reference)) return false
+  if (!tables.dialect.schema.isForeignKey(reference, tables.identityOf)) return false
   const [own, target] = [tables.find(from.table), tables.find(to.table)]
   if (own === undefined || target === undefined) return false
   const pairs = fields.map((field, index) => {
