@@ -1,4 +1,5 @@
 import type { PublishedCollection } from '../definition/published.ts'
+import { withoutZeroFraction } from '../definition/value-forms.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import { equal } from '../request/query.ts'
 import { isStorageError, StorageError } from './adapter.ts'
@@ -59,7 +60,7 @@ export function tableReader(reader: StorageReader, collection: PublishedCollecti
 
   function queryOf(where: Row, changes: Partial<StorageQuery> & { readonly limit: number }) {
     return {
-      conditions: conditionsOf(where),
+      conditions: conditionsOf(collection, where),
       search: null,
       sort: byKey,
       offset: 0,
@@ -103,9 +104,9 @@ export function filterTable(
 /** Returns the reads and writes of a table in a transaction, for collections that the library keeps. */
 export function table(transaction: StorageTransaction, collection: PublishedCollection): Table {
   const insert = (row: Row): MaybePromise<Row> => {
-    const values = collection.allNames.map((name) => [name, row[name] ?? null])
-    const complete = Object.fromEntries(values) as Row
-    return whenFailed(() => transaction.insert(collection, complete), failed)
+    const complete = collection.allNames.map((name) => [name, row[name] ?? null] as const)
+    const values = canonical(collection, Object.fromEntries(complete))
+    return whenFailed(() => transaction.insert(collection, values), failed)
   }
   return {
     ...tableReader(transaction, collection),
@@ -119,9 +120,17 @@ export function table(transaction: StorageTransaction, collection: PublishedColl
         },
       ),
     change: (where, changes) =>
-      whenFailed(() => transaction.update(collection, conditionsOf(where), changes), failed),
+      whenFailed(
+        () =>
+          transaction.update(
+            collection,
+            conditionsOf(collection, where),
+            canonical(collection, changes),
+          ),
+        failed,
+      ),
     remove: (where) =>
-      whenFailed(() => transaction.delete(collection, conditionsOf(where)), failed),
+      whenFailed(() => transaction.delete(collection, conditionsOf(collection, where)), failed),
   }
 }
 
@@ -131,8 +140,16 @@ function failed(error: unknown): never {
   throw new Error('The database does not let its role use a table of rowgate.', { cause: error })
 }
 
-function conditionsOf(where: Row): StorageQuery['conditions'] {
-  return Object.entries(where).map(([field, value]) => equal(field, value))
+function conditionsOf(collection: PublishedCollection, where: Row): StorageQuery['conditions'] {
+  return Object.entries(canonical(collection, where)).map(([field, value]) => equal(field, value))
+}
+
+/** Returns values in the form that storage keeps: `Date` writes a fraction of zero, which an instant does not have. */
+function canonical({ fields }: PublishedCollection, row: Row): Row {
+  const instants = fields.filter(({ type, name }) => type === 'instant' && row[name] != null)
+  if (instants.length === 0) return row
+  const times = instants.map(({ name }) => [name, withoutZeroFraction(String(row[name]))] as const)
+  return { ...row, ...Object.fromEntries(times) }
 }
 
 function ascending(fields: readonly string[]): StorageQuery['sort'] {

@@ -15,7 +15,11 @@ const options = { now: '2026-05-01T10:00:00Z', lease: 60_000 }
 const writing = { mode: 'write', brief: true } as const
 
 /** Opens an outbox without workers, and the storage that it uses through `wrapped`. */
-async function openLanes(on: Storage, wrapped = (storage: StorageAdapter) => storage) {
+async function openLanes(
+  on: Storage,
+  wrapped = (storage: StorageAdapter) => storage,
+  time = '2026-05-01T10:10:00.001Z',
+) {
   const storage = openStorage(on)
   const outbox = createOutbox({
     endpoints: { mail: { deliver: () => undefined } },
@@ -29,7 +33,7 @@ async function openLanes(on: Storage, wrapped = (storage: StorageAdapter) => sto
     storage: wrapped(storage),
     security: openAccess(),
     outbox,
-    now: () => new Date('2026-05-01T10:10:00.001Z'),
+    now: () => new Date(time),
     report: () => undefined,
   })
   onTestFinished(() => service.close())
@@ -178,5 +182,19 @@ test.each(storages)(
     await once('delivered')
     const last = Array.from({ length: 10 }, (_, at) => `${390 + at}`)
     expect(calls.map((call) => call.order)).toEqual(['slow', 'other', ...last])
+  },
+)
+
+test.each(storages)(
+  'an adapter of an application receives times as fields have them: $name',
+  async (on) => {
+    // A copy is not taken for an adapter of the library, so that its rows are checked.
+    const { enqueue, outbox } = await openLanes(
+      on,
+      (storage) => ({ ...storage }),
+      '2026-05-01T10:10:00.000Z',
+    )
+    await enqueue('a')
+    expect(await outbox.list()).toMatchObject([{ created: '2026-05-01T10:10:00Z', lane: 'a' }])
   },
 )
