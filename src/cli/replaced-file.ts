@@ -81,13 +81,16 @@ function reasonToKeep(start: Buffer, writes: Written): string | undefined {
     case 'endpoints':
       return isText && imported.test(text) ? undefined : 'it was not written by an import'
     case 'package':
-      return start.toString('latin1', 0, zipStart.length) === zipStart
+      return archiveStarts.some((each) => start.subarray(0, each.length).equals(each))
         ? undefined
         : 'it is not a package'
   }
 }
 
 const databaseStart = Buffer.from('SQLite format 3\0')
-const zipStart = 'PK'
+// Of ZIP, gzip, xz and Zstandard: the builder of an application may make other archives than ZIP files.
+const archiveStarts = ['504b', '1f8b', 'fd377a585a00', '28b52ffd'].map((each) =>
+  Buffer.from(each, 'hex'),
+)
 const description = /(?:^|[\n{,])\s*["']?(?:openapi|swagger)["']?\s*:/
 const imported = /^\ufeff?\s*\/\/ Imported from .* by rowgate/

@@ -177,17 +177,18 @@ test('release list prints all releases, also as JSON', async () => {
 describe('release get', () => {
   test('saves the package over the one before, and prints its checksum', async () => {
     const { run } = await openReleases()
-    const workingFolder = folderOf({ 'a.zip': 'old' })
+    const workingFolder = folderOf({ 'a.zip': 'PK old' })
     const id = (await run(['build', ...northwind, '--wait'])).output.trim()
     const get = ['get', id, '--out', 'a.zip']
     const { code, output } = await run(get, { workingFolder })
     const file = join(workingFolder, 'a.zip')
     expect([code, output]).toEqual([0, `${sha256(readFileSync(file))}  ${file}\n`])
     expect(readFileSync(file, 'utf8')).toBe(`${id} 1`)
-    const other = await run([...get, '--solution', 'plain'], { workingFolder })
+    const another = ['get', id, '--out', 'b.zip']
+    const other = await run([...another, '--solution', 'plain'], { workingFolder })
     expect(other).toMatchObject({ code: 1, messages: expect.stringContaining('404') as string })
-    expect((await run([...get, ...northwind], { workingFolder })).code).toBe(0)
-    expect(readdirSync(workingFolder)).toEqual(['a.zip'])
+    expect((await run([...another, ...northwind], { workingFolder })).code).toBe(0)
+    expect(readdirSync(workingFolder)).toEqual(['a.zip', 'b.zip'])
   })
 
   test('a release that is not built has no package', async () => {
@@ -228,12 +229,12 @@ describe('release get', () => {
       if (cutAt === undefined) response.end(body)
       else response.write(body.slice(0, cutAt), () => request.socket.destroy())
     })
-    const workingFolder = folderOf({ 'a.zip': 'old' })
+    const workingFolder = folderOf({ 'a.zip': 'PK old' })
     const run = await runRelease(['get', 'r', '--out', 'a.zip'], { url, key: 'k-1', workingFolder })
     expect(run).toMatchObject({ code: 3, output: '' })
     expect(run.messages).toMatch(message)
     expect(readdirSync(workingFolder)).toEqual(['a.zip'])
-    expect(readFileSync(join(workingFolder, 'a.zip'), 'utf8')).toBe('old')
+    expect(readFileSync(join(workingFolder, 'a.zip'), 'utf8')).toBe('PK old')
   })
 
   test('an unwritable path is rejected before any request is sent', async () => {

@@ -1,4 +1,4 @@
-import { linkSync, readFileSync, symlinkSync } from 'node:fs'
+import { linkSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createService, memoryStorage, openAccess } from 'rowgate'
 import { expect, test } from 'vitest'
@@ -146,14 +146,13 @@ test.each([
   expect(bytes(out).equals(before)).toBe(true)
 })
 
-test.each(['', 'PK\x05\x06\0\0'])(
-  'release replaces an empty file and a package: %j',
-  async (text) => {
-    const { run } = open({ files: { 'old.zip': text, 'key.txt': 'k-1\n' } })
-    const { messages } = await run.release('get', 'r', '--out', 'old.zip', '--key-file', 'key.txt')
-    expect(messages).not.toContain('is not replaced')
-  },
-)
+const packages = ['', 'PK\x05\x06\0\0', Buffer.from('1f8b0800', 'hex')]
+test.each(packages)('release replaces an empty file and a package: %j', async (content) => {
+  const { run, workingFolder } = open({ files: { 'key.txt': 'k-1\n' } })
+  writeFileSync(join(workingFolder, 'old.zip'), content)
+  const { messages } = await run.release('get', 'r', '--out', 'old.zip', '--key-file', 'key.txt')
+  expect(messages).not.toContain('is not replaced')
+})
 
 test.runIf(process.platform === 'linux')('no command replaces a device', async () => {
   const { run, workingFolder } = open({ databases: ['shop.db'] })
