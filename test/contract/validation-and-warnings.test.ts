@@ -129,7 +129,7 @@ describeContract('validations and warnings', {}, (contract) => {
     const many = Array.from({ length: 101 }, () => id)
     const answer = await contract.post('/orders', large, ignoring(...many))
     expectError(answer, 400)
-    expect(answer.milliseconds).toBeLessThan(100)
+    expect(answer.milliseconds).toBeLessThan(2_000)
     itemIn(await contract.post('/orders', large, ignoring(...many.slice(1))))
   })
 
