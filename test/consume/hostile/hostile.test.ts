@@ -25,7 +25,7 @@ async function outcomesOf(
 ): Promise<readonly string[]> {
   const child = start({ url, ...order })
   expect(await child.ended).toBe(0)
-  await expect.poll(connections, { timeout: 5_000 }).toBe(0)
+  await expect.poll(connections, { timeout: 20_000 }).toBe(0)
   return Object.keys(JSON.parse(child.all('outcomes')[0] ?? '') as object)
 }
 
