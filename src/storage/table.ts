@@ -145,11 +145,13 @@ function conditionsOf(collection: PublishedCollection, where: Row): StorageQuery
 }
 
 /** Returns values in the form that storage keeps: `Date` writes a fraction of zero, which an instant does not have. */
-function canonical({ fields }: PublishedCollection, row: Row): Row {
-  const instants = fields.filter(({ type, name }) => type === 'instant' && row[name] != null)
-  if (instants.length === 0) return row
-  const times = instants.map(({ name }) => [name, withoutZeroFraction(String(row[name]))] as const)
-  return { ...row, ...Object.fromEntries(times) }
+function canonical({ byName }: PublishedCollection, row: Row): Row {
+  const times = Object.entries(row).flatMap(([name, value]) =>
+    typeof value === 'string' && byName.get(name)?.type === 'instant'
+      ? [[name, withoutZeroFraction(value)] as const]
+      : [],
+  )
+  return times.length === 0 ? row : { ...row, ...Object.fromEntries(times) }
 }
 
 function ascending(fields: readonly string[]): StorageQuery['sort'] {
