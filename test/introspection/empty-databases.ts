@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { expect, onTestFinished, type TestContext } from 'vitest'
 import type { ApplicationDefinitions } from '../../src/definition/application.ts'
 import type { CollectionDefinition } from '../../src/definition/collection.ts'
 import type { StorageAdapter } from '../../src/storage/index.ts'
@@ -10,6 +10,7 @@ import { runAlone, type Run } from '../cli/stage.ts'
 import { drivers, openHandle, rowsIn } from '../kit/databases.ts'
 import * as mysql from '../kit/mysql.ts'
 import * as postgres from '../kit/postgres.ts'
+import { temporaryFolder } from '../kit/storages.ts'
 
 /** An empty database in which tests create tables with SQL. */
 export interface EmptyDatabase {
@@ -99,6 +100,18 @@ export const databaseKinds: readonly DatabaseKind[] = [
     start: startMysql,
   },
 ]
+
+/** Creates an empty database that is removed after the test, or skips the test. The folder is one for files of commands. */
+export async function emptyDatabase(
+  kind: DatabaseKind,
+  context: Pick<TestContext, 'skip'>,
+): Promise<{ readonly folder: string; readonly database: EmptyDatabase }> {
+  if (kind.missing !== undefined) context.skip(kind.missing)
+  const folder = temporaryFolder()
+  const database = await kind.start(folder)
+  onTestFinished(() => database.drop())
+  return { folder, database }
+}
 
 /** The collections of a definition by endpoint name. */
 export type Collections = Readonly<Record<string, CollectionDefinition>>

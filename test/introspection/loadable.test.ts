@@ -3,8 +3,12 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createService, openAccess, principal } from '../../src/index.ts'
 import { runAlone } from '../cli/stage.ts'
-import { temporaryFolder } from '../kit/storages.ts'
-import { databaseKinds, introspected, type EmptyDatabase } from './empty-databases.ts'
+import {
+  databaseKinds,
+  emptyDatabase,
+  introspected,
+  type EmptyDatabase,
+} from './empty-databases.ts'
 
 const servers = databaseKinds.filter(({ name }) => name !== 'SQLite')
 
@@ -12,10 +16,7 @@ describe.each(servers)('the definition of a database of $name', (kind) => {
   let folder: string
   let database: EmptyDatabase
   beforeEach(async (context) => {
-    if (kind.missing !== undefined) context.skip(kind.missing)
-    folder = temporaryFolder()
-    database = await kind.start(folder)
-    onTestFinished(() => database.drop())
+    ;({ folder, database } = await emptyDatabase(kind, context))
   })
 
   test('has the values of a list without the spaces that pad them', async () => {

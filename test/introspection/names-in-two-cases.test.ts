@@ -6,6 +6,7 @@ import { temporaryFolder } from '../kit/storages.ts'
 import {
   allowEverything,
   databaseKinds,
+  emptyDatabase,
   introspected,
   nothingToDo,
   runSchema,
@@ -20,10 +21,7 @@ describe.each(servers)('tables of $name whose names differ in case only', (kind)
   let folder: string
   let database: EmptyDatabase
   beforeEach(async (context) => {
-    if (kind.missing !== undefined) context.skip(kind.missing)
-    folder = temporaryFolder()
-    database = await kind.start(folder)
-    onTestFinished(() => database.drop())
+    ;({ folder, database } = await emptyDatabase(kind, context))
   })
 
   async function createTables(): Promise<Collections> {

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { SchemaDiff } from '../../src/storage/sql/schema-changes.ts'
-import { temporaryFolder } from '../kit/storages.ts'
 import {
   allowEverything,
   databaseKinds,
+  emptyDatabase,
   introspected,
   nothingToDo,
   runSchema,
@@ -20,10 +20,7 @@ describe.each(databaseKinds)('what a definition of $name can not express', (kind
   let folder: string
   let database: EmptyDatabase
   beforeEach(async (context) => {
-    if (kind.missing !== undefined) context.skip(kind.missing)
-    folder = temporaryFolder()
-    database = await kind.start(folder)
-    onTestFinished(() => database.drop())
+    ;({ folder, database } = await emptyDatabase(kind, context))
   })
 
   /** A circle of cascades, a reference to a unique column, bytes, and columns that differ in case where they can. */
