@@ -39,7 +39,7 @@ export function isSetForEachRequest(name: string): boolean {
 
 /**
  * Returns the mistakes of the headers that options name: one that is not a header name, one that is set for each
- * request, and one that an earlier option sends too, in whatever case. Only one of their values would be sent.
+ * request, and one that an earlier option sends too, whatever its case. Only one of their values would be sent.
  */
 export function headerMistakes(headers: readonly NamedHeader[]): readonly Mistake[] {
   const first = new Map<string, string>()

@@ -14,7 +14,7 @@ const unreadableCodes = new Set<CallErrorCode>([
 
 /**
  * Returns whether further calls would fail in the same way, or must not be made: a response of 200 to 299 says that the
- * call had its effect, also if its body can't be read.
+ * call had its effect, even if its body can't be read.
  */
 export function isFinal({ code, status }: CallError): boolean {
   if (finalCodes.has(code)) return true

@@ -71,7 +71,7 @@ function isGiven(
   if (value === undefined) return false
   if (value !== null) return true
   if (generated === 'database') return false
-  // A column without a default is null also if the role must not name it.
+  // A column without a default is null even if the role must not name it.
   const found = table?.find(column)
   return found?.isInsertable !== false || found.hasDefault
 }
