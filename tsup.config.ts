@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Options } from 'tsup'
 import { entries, root } from './.ci/entries.ts'
@@ -9,11 +9,7 @@ import { writeLicences } from './.ci/licences.ts'
  * loads without its locales, in a third of the time.
  */
 export const library: Options = {
-  entry: Object.fromEntries(
-    entries
-      .filter(({ source }) => existsSync(root + source))
-      .map(({ name, source }) => [name, source]),
-  ),
+  entry: Object.fromEntries(entries.map(({ name, source }) => [name, source])),
   format: ['esm', 'cjs'],
   target: 'node20',
   platform: 'node',

@@ -1,24 +1,27 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** A door of the package: what people import, the name of its build, and the source behind it. */
+/** An entry of the package: what applications import, the name of its build, and its source. */
 export interface Entry {
   readonly specifier: string
   readonly name: string
   readonly source: string
 }
 
-interface PathMap {
-  readonly compilerOptions: { readonly paths: Readonly<Record<string, readonly [string]>> }
-}
+const folder = 'src/entries'
 
-/** The `paths` of tsconfig.json are the one list of entries: build, tests and pack check read it. */
-export const entries: readonly Entry[] = Object.entries(
-  (JSON.parse(readFileSync(`${root}tsconfig.json`, 'utf8')) as PathMap).compilerOptions.paths,
-).map(([specifier, [source]]) => ({
-  specifier,
-  name: specifier === 'rowgate' ? 'index' : specifier.slice('rowgate/'.length),
-  source: source.slice('./'.length),
-}))
+/**
+ * The entries of the package: one file of src/entries each. Build, tests and pack check read this list; a test compares
+ * tsconfig.json and package.json with it.
+ */
+export const entries: readonly Entry[] = readdirSync(root + folder)
+  .map((file) => basename(file, '.ts'))
+  .map((name) => ({
+    specifier: name === 'index' ? 'rowgate' : `rowgate/${name}`,
+    name,
+    source: `${folder}/${name}.ts`,
+  }))
+  .sort((a, b) => (a.specifier < b.specifier ? -1 : 1))

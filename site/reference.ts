@@ -81,8 +81,7 @@ const project = await app.convert()
 if (project === undefined) throw new Error('TypeDoc can not read the sources.')
 const modules = project.children ?? []
 for (const module of modules) {
-  const sources = [`src/${module.name}.ts`, `src/${module.name}/index.ts`]
-  module.name = entries.find(({ source }) => sources.includes(source))?.specifier ?? module.name
+  module.name = entries.find(({ name }) => name === module.name)?.specifier ?? module.name
 }
 app.validate(project)
 await rm(folder, { recursive: true, force: true })

@@ -1,5 +1,7 @@
 import { escapeHidden } from '../checks/hidden-characters.ts'
-import { openApiDocument, toYaml, type OpenApiDocument } from '../openapi/openapi.ts'
+import type { OpenApiDocument } from '../openapi/document.ts'
+import { openApiDocument } from '../openapi/openapi.ts'
+import { toYaml } from '../openapi/page.ts'
 import { documentOptions, hasDocumentOptions, type OpenApiOptions } from '../openapi/options.ts'
 import { pageHost, type WithPageHost } from '../pages/page.ts'
 import { indentedJson } from '../protocol/json-text.ts'

@@ -12,11 +12,6 @@ import { rolesNamedIn, type DescribedService } from './described.ts'
 import { describeService, type OpenApiDocument } from './document.ts'
 import { openApiShape, type OpenApiOptions } from './options.ts'
 
-export { openapi, toYaml } from './page.ts'
-export type { JsonSchema } from '../definition/schema.ts'
-export type { OpenApiDocument } from './document.ts'
-export type { OpenApiOptions } from './options.ts'
-
 /** Options of {@link openApiDocument}. */
 export interface OpenApiDocumentOptions extends OpenApiOptions {
   /** The only application that is described. Default: all. */

@@ -14,8 +14,6 @@ import { follow, type Instruments } from './follow.ts'
 import { observeService, type ObservedService } from './observe.ts'
 import { describeRequest } from './request-stage.ts'
 
-export type { ObservedService } from './observe.ts'
-
 /** Options of {@link startTelemetry}. */
 export interface TelemetryOptions {
   /** Receives the spans. Default: the provider that is registered with `@opentelemetry/api`. */

@@ -12,16 +12,6 @@ import { serverWatch } from './sql/server-watch.ts'
 import { sharedDatabase } from './sql/shared-database.ts'
 import { schemaText, type Database } from './sql/storage.ts'
 
-export type { MysqlServer } from './mysql/dialect.ts'
-export type { MysqlOptions } from './mysql/options.ts'
-export type {
-  MysqlClient,
-  MysqlClientPool,
-  MysqlField,
-  MysqlPool,
-  MysqlQuery,
-} from './mysql/pool.ts'
-
 /**
  * Keeps collections in a MariaDB or MySQL database, through a pool of `mysql2` or `mysql2/promise`. The pool must be
  * for this storage alone, because its connections get the settings that the storage needs. `close` does not end it.

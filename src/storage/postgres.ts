@@ -14,16 +14,6 @@ import { serverWatch } from './sql/server-watch.ts'
 import { sharedDatabase } from './sql/shared-database.ts'
 import { schemaText, type Database } from './sql/storage.ts'
 
-export type { PostgresOptions } from './postgres/options.ts'
-export type {
-  PostgresCallback,
-  PostgresClient,
-  PostgresCommand,
-  PostgresPool,
-  PostgresQuery,
-  PostgresResult,
-} from './postgres/pool.ts'
-
 /**
  * Keeps collections in a PostgreSQL database, through a `Pool` of `pg`. The pool must be for this storage alone,
  * because its connections get the settings that the storage needs. `close` does not end it.

@@ -50,12 +50,6 @@ import { versionClock } from './sqlite/version-clock.ts'
 import { sqliteWriter } from './sqlite/writer.ts'
 import { writtenTables } from './sqlite/written-tables.ts'
 
-export type { BetterSqlite3Handle, BetterSqlite3Statement } from './sqlite/better-sqlite3.ts'
-export type { SqliteDriver, SqliteValue } from './sqlite/connection.ts'
-export type { NodeSqliteHandle, NodeSqliteStatement } from './sqlite/node-sqlite.ts'
-export type { SqliteHandle } from './sqlite/open.ts'
-export type { SqliteFunction, SqliteOptions } from './sqlite/options.ts'
-
 /**
  * Keeps collections in a SQLite database: a file by name (also `:memory:`), or an open handle of
  * better-sqlite3 or `node:sqlite`. A file is opened at once in WAL mode, with one connection for writes

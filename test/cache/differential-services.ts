@@ -6,8 +6,8 @@ import {
   type CacheOptions,
   type Service,
   type ServiceReply,
-} from '../../src/index.ts'
-import { sqliteStorage, type SqliteDriver } from '../../src/storage/sqlite.ts'
+} from '../../src/entries/index.ts'
+import { sqliteStorage, type SqliteDriver } from '../../src/entries/sqlite.ts'
 import { openHandle, rowsIn } from '../kit/databases.ts'
 import { plainKeys } from '../kit/keys.ts'
 

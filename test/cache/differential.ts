@@ -1,4 +1,4 @@
-import type { ServiceReply } from '../../src/index.ts'
+import type { ServiceReply } from '../../src/entries/index.ts'
 import { ask, users, type Asked, type Pair } from './differential-services.ts'
 import { random } from './random.ts'
 

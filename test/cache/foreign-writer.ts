@@ -1,5 +1,5 @@
 import { openHandle } from '../kit/databases.ts'
-import type { SqliteDriver } from '../../src/storage/sqlite.ts'
+import type { SqliteDriver } from '../../src/entries/sqlite.ts'
 import { random } from './random.ts'
 
 /** What a foreign writer is started with. */

@@ -7,8 +7,8 @@ import {
   system,
   text,
   type ServiceReply,
-} from '../../src/index.ts'
-import type { StorageQuery } from '../../src/storage/index.ts'
+} from '../../src/entries/index.ts'
+import type { StorageQuery } from '../../src/entries/storage.ts'
 import { newKey, plainKeys } from '../kit/keys.ts'
 import { openStorage, storages } from '../kit/storages.ts'
 

@@ -14,9 +14,9 @@ import {
   type Service,
   type ServiceOptions,
   type ServiceReply,
-} from '../../src/index.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
-import { createTestClient } from '../../src/http/test-client.ts'
+} from '../../src/entries/index.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
 import { listen } from '../kit/listen.ts'
 import { newKey, plainKeys } from '../kit/keys.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createService, dateTime, defineCollection, integer, openAccess } from 'rowgate'
 import { expect, onTestFinished, test } from 'vitest'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 import { runScene, type Scene } from './stage.ts'

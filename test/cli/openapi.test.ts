@@ -10,7 +10,7 @@ import {
 } from 'rowgate'
 import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
-import { openapi, openApiDocument } from '../../src/openapi/openapi.ts'
+import { openapi, openApiDocument } from '../../src/entries/openapi.ts'
 import { folderOf } from '../kit/folder.ts'
 import { runScene } from './stage.ts'
 

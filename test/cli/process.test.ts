@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KeyEvent, KeyRecord } from '../../src/security/keys/key-store.ts'
 import manifest from '../../package.json' with { type: 'json' }
-import type { SqliteDriver } from '../../src/storage/sqlite.ts'
+import type { SqliteDriver } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
 import { freePort } from '../kit/process.ts'
 import { packageWith, releases } from '../deployment/install/packages.ts'

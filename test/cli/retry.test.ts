@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import { createService, defineCollection, memoryStorage, text } from '../../src/index.ts'
-import { apiKeys } from '../../src/security/index.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { createService, defineCollection, memoryStorage, text } from '../../src/entries/index.ts'
+import { apiKeys } from '../../src/entries/security.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle, temporaryDirectory } from '../kit/databases.ts'
 import { startOfTime, runScene } from './stage.ts'
 

@@ -9,7 +9,7 @@ import { commands } from '../../src/cli/commands.ts'
 import { optionsOf, useOf, type Given } from '../../src/cli/command.ts'
 import { packageWith, releases } from '../deployment/install/packages.ts'
 import { drivers, openHandle, rowsIn } from '../kit/databases.ts'
-import type { SqliteDriver } from '../../src/storage/sqlite.ts'
+import type { SqliteDriver } from '../../src/entries/sqlite.ts'
 import { projectWith, start } from './built.ts'
 
 const maxMilliseconds = 120_000

@@ -1,7 +1,7 @@
 import { createService, defineCollection, memoryStorage, text } from 'rowgate'
 import { apiKeys } from 'rowgate/security'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createTestClient } from '../../src/http/test-client.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 import { controlC, down, enter, openStage, runScene } from './stage.ts'
 
 async function withUsers(...names: readonly string[]) {

@@ -3,8 +3,8 @@ import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { root } from '../../.ci/entries.ts'
-import type * as client from '../../src/client/index.ts'
-import { toNodeHandler } from '../../src/http/node.ts'
+import type * as client from '../../src/entries/client.ts'
+import { toNodeHandler } from '../../src/entries/node.ts'
 import {
   createService,
   defineCollection,
@@ -13,7 +13,7 @@ import {
   principal,
   text,
   warning,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { serveDuringTest } from '../kit/server.ts'
 import { missingBrowser, openPage, startBrowser } from '../kit/browser.ts'
 import { newKey, plainKeys } from '../kit/keys.ts'
@@ -48,7 +48,7 @@ describe.skipIf(missingBrowser() !== undefined)('the client in a browser', () =>
   beforeAll(async () => {
     browser = await startBrowser()
     const { outputFiles } = await build({
-      entryPoints: [join(root, 'src/client/index.ts')],
+      entryPoints: [join(root, 'src/entries/client.ts')],
       bundle: true,
       minify: true,
       format: 'iife',

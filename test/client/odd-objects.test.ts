@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createClient, type Client } from '../../src/client/index.ts'
+import { createClient, type Client } from '../../src/entries/client.ts'
 import { oddObjects } from '../kit/odd-objects.ts'
 
 let sent = 0

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createClient, type ClientOptions } from '../../src/client/index.ts'
-import { toNodeHandler } from '../../src/http/node.ts'
+import { createClient, type ClientOptions } from '../../src/entries/client.ts'
+import { toNodeHandler } from '../../src/entries/node.ts'
 import {
   computed,
   defineCollection,
@@ -10,7 +10,7 @@ import {
   type CollectionData,
   type ServiceOptions,
   type ApplicationDefinitions,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { serveDuringTest } from '../kit/server.ts'
 import { openStage } from '../kit/stage.ts'
 

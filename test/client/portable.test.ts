@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { createClient, type PortableCollection } from '../../src/client/index.ts'
-import { principal } from '../../src/index.ts'
+import { createClient, type PortableCollection } from '../../src/entries/client.ts'
+import { principal } from '../../src/entries/index.ts'
 import type { applications } from '../contract/fixture.ts'
 import { start, type Running } from '../contract/running.ts'
 import { cells, type Cell } from '../kit/cells.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createClient, type BuildProgress } from '../../src/client/index.ts'
-import { BuildError } from '../../src/deployment/index.ts'
+import { createClient, type BuildProgress } from '../../src/entries/client.ts'
+import { BuildError } from '../../src/entries/deployment.ts'
 import { gatedBuilder } from '../kit/builders.ts'
 import { startDeployed } from '../kit/deployed.ts'
 import { serveDuringTest } from '../kit/server.ts'

@@ -1,7 +1,12 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { attempt, createClient, RequestError, type ClientOptions } from '../../src/client/index.ts'
+import {
+  attempt,
+  createClient,
+  RequestError,
+  type ClientOptions,
+} from '../../src/entries/client.ts'
 import { openServer, serveDuringTest } from '../kit/server.ts'
 
 const key = '4nHcTzYvT0m3bDq1x8Lw2g'

@@ -5,9 +5,16 @@ import {
   RejectedError,
   RequestError,
   saved,
-} from '../../src/client/index.ts'
-import { toNodeHandler } from '../../src/http/node.ts'
-import { defineCollection, error, integer, principal, text, warning } from '../../src/index.ts'
+} from '../../src/entries/client.ts'
+import { toNodeHandler } from '../../src/entries/node.ts'
+import {
+  defineCollection,
+  error,
+  integer,
+  principal,
+  text,
+  warning,
+} from '../../src/entries/index.ts'
 import { serveDuringTest } from '../kit/server.ts'
 import { openStage } from '../kit/stage.ts'
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { createClient, RequestError, type ClientOptions } from '../../src/client/index.ts'
+import { createClient, RequestError, type ClientOptions } from '../../src/entries/client.ts'
 import { openServer, serveDuringTest } from '../kit/server.ts'
 
 const rows = (count: number): readonly object[] =>

@@ -1,8 +1,8 @@
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { testStorageAdapter } from '../../src/conformance/index.ts'
-import type { StorageAdapter } from '../../src/storage/index.ts'
-import { postgresStorage } from '../../src/storage/postgres.ts'
+import { testStorageAdapter } from '../../src/entries/conformance.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
+import { postgresStorage } from '../../src/entries/postgres.ts'
 import { missingPackages } from './kit/packages.ts'
 import { servers } from './kit/servers.ts'
 

@@ -1,6 +1,6 @@
 import type { Pool } from 'mysql2/promise'
 import { describe, expect, test } from 'vitest'
-import { mysqlStorage } from '../../src/storage/mysql.ts'
+import { mysqlStorage } from '../../src/entries/mysql.ts'
 import { describeFailover } from './kit/failover-cases.ts'
 import { missingPackages } from './kit/packages.ts'
 import { mysqlReplica } from './kit/mysql-replica.ts'

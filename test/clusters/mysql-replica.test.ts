@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'mysql2/promise'
 import { describe, expect, test } from 'vitest'
-import { mysqlStorage } from '../../src/storage/mysql.ts'
+import { mysqlStorage } from '../../src/entries/mysql.ts'
 import { asRoot } from './kit/as-root.ts'
 import { mysqlReplica } from './kit/mysql-replica.ts'
 import { describeReplica, type Address } from './kit/replica-cases.ts'

@@ -1,6 +1,6 @@
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { postgresStorage } from '../../src/storage/postgres.ts'
+import { postgresStorage } from '../../src/entries/postgres.ts'
 import { measurements, writing } from '../storage/postgres/measurements.ts'
 import { missingPackages } from './kit/packages.ts'
 import { servers } from './kit/servers.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { postgresStorage } from '../../src/storage/postgres.ts'
+import { postgresStorage } from '../../src/entries/postgres.ts'
 import { describeFailover, type FailoverServers } from './kit/failover-cases.ts'
 import { missingPackages } from './kit/packages.ts'
 import { describeReplica, type Address, type ReplicatedServers } from './kit/replica-cases.ts'

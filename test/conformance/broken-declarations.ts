@@ -1,4 +1,4 @@
-import type { SecuritySubject } from '../../src/conformance/index.ts'
+import type { SecuritySubject } from '../../src/entries/conformance.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type { Credentials } from '../../src/request/request.ts'
 import type { SecurityProvider } from '../../src/security/provider.ts'

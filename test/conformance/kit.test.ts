@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { testStorageAdapter } from '../../src/conformance/index.ts'
-import type { ConformanceOptions } from '../../src/conformance/index.ts'
+import { testStorageAdapter } from '../../src/entries/conformance.ts'
+import type { ConformanceOptions } from '../../src/entries/conformance.ts'
 import type { StorageAdapter } from '../../src/storage/adapter.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
 import { brokenConditions } from './broken-conditions.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { credentials, testSecurityProvider } from '../../src/conformance/index.ts'
-import type { SecuritySubject } from '../../src/conformance/index.ts'
+import { credentials, testSecurityProvider } from '../../src/entries/conformance.ts'
+import type { SecuritySubject } from '../../src/entries/conformance.ts'
 import type { MaybePromise } from '../../src/maybe-promise.ts'
 import { brokenDeclarations, brokenFindings } from './broken-declarations.ts'
 import { brokenIdentities } from './broken-identities.ts'

@@ -1,4 +1,4 @@
-import { credentials, type SecuritySubject } from '../../src/conformance/index.ts'
+import { credentials, type SecuritySubject } from '../../src/entries/conformance.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type { Principal } from '../../src/definition/principal.ts'
 import type { Credentials } from '../../src/request/request.ts'

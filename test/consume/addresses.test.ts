@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import fc from 'fast-check'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { connection, endpoint, type ConnectionOptions } from '../../src/consume/index.ts'
+import { connection, endpoint, type ConnectionOptions } from '../../src/entries/consume.ts'
 import { addressCheck } from '../../src/consume/connection/private-addresses.ts'
 import { makeCertificate, startTls } from '../kit/tls.ts'
 import { rejection } from './calls.ts'

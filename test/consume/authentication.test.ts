@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { connection, endpoint, type Authentication } from '../../src/consume/index.ts'
+import { connection, endpoint, type Authentication } from '../../src/entries/consume.ts'
 import { rejection } from './calls.ts'
 import { respond, startServer } from './server.ts'
 

@@ -1,7 +1,7 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { ServerResponse } from 'node:http'
 import { afterAll, describe, expect, expectTypeOf, test } from 'vitest'
-import { connection, endpoint, ignoredBody, type CallErrorCode } from '../../src/consume/index.ts'
+import { connection, endpoint, ignoredBody, type CallErrorCode } from '../../src/entries/consume.ts'
 import { rejection } from './calls.ts'
 import { startServer } from './server.ts'
 

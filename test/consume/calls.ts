@@ -1,4 +1,4 @@
-import type { CallError } from '../../src/consume/index.ts'
+import type { CallError } from '../../src/entries/consume.ts'
 
 /** Returns what a promise rejects with. Fails if it resolves. */
 export async function rejection(promise: Promise<unknown>): Promise<CallError> {

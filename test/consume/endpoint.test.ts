@@ -9,7 +9,7 @@ import {
   typed,
   type Endpoint,
   type Schema,
-} from '../../src/consume/index.ts'
+} from '../../src/entries/consume.ts'
 import { rejection } from './calls.ts'
 import { readJson, respond, startServer } from './server.ts'
 

@@ -8,7 +8,7 @@ import {
   rule,
   rowgateCollection,
   typed,
-} from '../../src/consume/index.ts'
+} from '../../src/entries/consume.ts'
 import {
   createService,
   defineCollection,
@@ -19,8 +19,8 @@ import {
   system,
   text,
   type Json,
-} from '../../src/index.ts'
-import { createTestClient } from '../../src/http/test-client.ts'
+} from '../../src/entries/index.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 import { bindings } from '../kit/cells.ts'
 import { send, until } from '../kit/service.ts'
 import { openStage } from '../kit/stage.ts'

@@ -5,7 +5,7 @@ import {
   typed,
   type Authentication,
   type ConnectionOptions,
-} from '../../src/consume/index.ts'
+} from '../../src/entries/consume.ts'
 
 const baseUrl = 'https://shop.example.com'
 const key: Authentication = { kind: 'apiKey', key: 'k', header: 'X-Key' }

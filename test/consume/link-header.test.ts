@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { nextLink, parseLinks } from '../../src/consume/index.ts'
+import { nextLink, parseLinks } from '../../src/entries/consume.ts'
 
 describe('a Link header', () => {
   test.each([

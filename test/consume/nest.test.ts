@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nest } from '../../src/consume/index.ts'
+import { nest } from '../../src/entries/consume.ts'
 
 const orders = [
   { id: 'o1', name: 'Ada', city: 'Oslo' },

@@ -11,7 +11,7 @@ import {
   send,
   sendTogether,
   typed,
-} from '../../src/consume/index.ts'
+} from '../../src/entries/consume.ts'
 import {
   createService,
   defineCollection,
@@ -20,8 +20,8 @@ import {
   openAccess,
   principal,
   text,
-} from '../../src/index.ts'
-import { createTestClient } from '../../src/http/test-client.ts'
+} from '../../src/entries/index.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 import { oddObjects } from '../kit/odd-objects.ts'
 import { openStage } from '../kit/stage.ts'
 

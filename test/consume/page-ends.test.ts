@@ -9,8 +9,8 @@ import {
   type ListMapping,
   type CallError,
   type Paging,
-} from '../../src/consume/index.ts'
-import { defineCollection, integer, text } from '../../src/index.ts'
+} from '../../src/entries/consume.ts'
+import { defineCollection, integer, text } from '../../src/entries/index.ts'
 import { openStage } from '../kit/stage.ts'
 import { rejection } from './calls.ts'
 import { respond, startServer } from './server.ts'

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, expectTypeOf, test } from 'vitest'
-import { connection, endpoint, pages, typed, type Page } from '../../src/consume/index.ts'
+import { connection, endpoint, pages, typed, type Page } from '../../src/entries/consume.ts'
 import { rejection } from './calls.ts'
 import { respond, startServer } from './server.ts'
 

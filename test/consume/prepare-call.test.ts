@@ -5,7 +5,7 @@ import {
   prepareCall,
   typed,
   type PrepareCallOptions,
-} from '../../src/consume/index.ts'
+} from '../../src/entries/consume.ts'
 import {
   createService,
   defineCollection,
@@ -13,7 +13,7 @@ import {
   openAccess,
   text,
   type Observation,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { openStorage, storages } from '../kit/storages.ts'
 
 const maria = principal('maria')

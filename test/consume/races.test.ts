@@ -7,8 +7,14 @@ import {
   send,
   sendTogether,
   typed,
-} from '../../src/consume/index.ts'
-import { createService, defineCollection, openAccess, principal, text } from '../../src/index.ts'
+} from '../../src/entries/consume.ts'
+import {
+  createService,
+  defineCollection,
+  openAccess,
+  principal,
+  text,
+} from '../../src/entries/index.ts'
 import { serverStorages } from '../kit/database-servers.ts'
 import { openStorage, storages, type Storage } from '../kit/storages.ts'
 import { openStage } from './outbox/stage.ts'

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
-import { connection, endpoint, readElements, readStream } from '../../src/consume/index.ts'
+import { connection, endpoint, readElements, readStream } from '../../src/entries/consume.ts'
 import { rejection } from './calls.ts'
 import { startServer } from './server.ts'
 

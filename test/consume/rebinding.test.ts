@@ -1,7 +1,7 @@
 import dns, { type LookupAddress } from 'node:dns'
 import { syncBuiltinESMExports } from 'node:module'
 import { afterAll, afterEach, expect, test } from 'vitest'
-import { connection, endpoint } from '../../src/consume/index.ts'
+import { connection, endpoint } from '../../src/entries/consume.ts'
 import { rejection } from './calls.ts'
 import { respond, startServer } from './server.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { connection, endpoint } from '../../src/consume/index.ts'
+import { connection, endpoint } from '../../src/entries/consume.ts'
 import { rejection } from './calls.ts'
 import { respond, startServer } from './server.ts'
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import type { ServerResponse } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
-import { connection, endpoint, type ConnectionOptions } from '../../src/consume/index.ts'
+import { connection, endpoint, type ConnectionOptions } from '../../src/entries/consume.ts'
 import { retryAfterOf, retryDelay } from '../../src/consume/connection/retry.ts'
 import { CallError } from '../../src/consume/call-error.ts'
 import { rejection } from './calls.ts'

@@ -10,8 +10,8 @@ import {
   send,
   sendTogether,
   typed,
-} from '../../src/consume/index.ts'
-import { defineCollection, integer, principal, text, warning } from '../../src/index.ts'
+} from '../../src/entries/consume.ts'
+import { defineCollection, integer, principal, text, warning } from '../../src/entries/index.ts'
 import { describeOnStorages, type TestService } from '../kit/service.ts'
 import { readJson, respond, startServer, type LocalServer } from './server.ts'
 

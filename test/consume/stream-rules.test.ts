@@ -9,7 +9,7 @@ import {
   typed,
   type ActingUser,
   type TargetCollections,
-} from '../../src/consume/index.ts'
+} from '../../src/entries/consume.ts'
 import {
   createService,
   defineCollection,
@@ -17,7 +17,7 @@ import {
   openAccess,
   principal,
   text,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { openStorage, storages } from '../kit/storages.ts'
 import { startServer } from './server.ts'
 

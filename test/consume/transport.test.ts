@@ -7,7 +7,7 @@ import {
   readStream,
   typed,
   type ConnectionOptions,
-} from '../../src/consume/index.ts'
+} from '../../src/entries/consume.ts'
 import { openServer } from '../kit/server.ts'
 import { rejection } from './calls.ts'
 

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { beforeEach, expect, test } from 'vitest'
-import type { Limiter } from '../../src/security/index.ts'
+import type { Limiter } from '../../src/entries/security.ts'
 import { rawRequest, send } from '../kit/http-client.ts'
 import { base, describeContract } from './contract.ts'
 import { expectError, itemsIn } from '../kit/expectations.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { apiKeys } from '../../src/security/index.ts'
+import { apiKeys } from '../../src/entries/security.ts'
 import { base, describeContract } from './contract.ts'
 import { expectError } from '../kit/expectations.ts'
 import { expectUnknown, newKey, plainKeys, withKey } from '../kit/keys.ts'

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { createService, memoryStorage, openAccess, type ServiceOptions } from '../../src/index.ts'
-import type { SecurityProvider } from '../../src/security/index.ts'
-import { apiKeys } from '../../src/security/index.ts'
+import {
+  createService,
+  memoryStorage,
+  openAccess,
+  type ServiceOptions,
+} from '../../src/entries/index.ts'
+import type { SecurityProvider } from '../../src/entries/security.ts'
+import { apiKeys } from '../../src/entries/security.ts'
 import { applications } from './fixture.ts'
 
 const good = apiKeys({ name: 'keys' })

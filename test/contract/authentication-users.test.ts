@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { defineCollection, text } from '../../src/index.ts'
-import type { FindUser, User } from '../../src/security/index.ts'
+import { defineCollection, text } from '../../src/entries/index.ts'
+import type { FindUser, User } from '../../src/entries/security.ts'
 import { describeContract } from './contract.ts'
 import { expectError, itemIn, itemsIn } from '../kit/expectations.ts'
 import { applications } from './fixture.ts'

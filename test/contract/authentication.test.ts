@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { CollectionDefinition } from '../../src/index.ts'
+import type { CollectionDefinition } from '../../src/entries/index.ts'
 import { rawRequest, statusesIn, type Answer } from '../kit/http-client.ts'
 import { base, describeContract, type Contract } from './contract.ts'
 import { expectError, itemsIn } from '../kit/expectations.ts'

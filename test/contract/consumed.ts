@@ -1,10 +1,10 @@
-import { connection, rowgateCollection } from '../../src/consume/index.ts'
+import { connection, rowgateCollection } from '../../src/entries/consume.ts'
 import {
   createService,
   memoryStorage,
   openAccess,
   type CollectionDefinition,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { bindings, type Binding, type Cell } from '../kit/cells.ts'
 import { storages } from '../kit/storages.ts'
 import { applications } from './fixture.ts'

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
-import { anonymous, errorStatuses, ServiceError, type ServiceErrorCode } from '../../src/index.ts'
-import type { SecurityProvider } from '../../src/security/index.ts'
+import {
+  anonymous,
+  errorStatuses,
+  ServiceError,
+  type ServiceErrorCode,
+} from '../../src/entries/index.ts'
+import type { SecurityProvider } from '../../src/entries/security.ts'
 import { base, describeContract } from './contract.ts'
 import { expectError } from '../kit/expectations.ts'
 

@@ -14,7 +14,7 @@ import {
   text,
   uuid,
   warning,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 
 const hidden = { includeByDefault: false } as const
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { anonymous } from '../../src/index.ts'
-import type { SecurityProvider } from '../../src/security/index.ts'
+import { anonymous } from '../../src/entries/index.ts'
+import type { SecurityProvider } from '../../src/entries/security.ts'
 import { base, describeContract } from './contract.ts'
 import { expectInvalid, expectError, idsOfWarnings } from '../kit/expectations.ts'
 

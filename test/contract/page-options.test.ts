@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { anonymous, createService, memoryStorage, openAccess } from '../../src/index.ts'
+import { anonymous, createService, memoryStorage, openAccess } from '../../src/entries/index.ts'
 import { describeContract } from './contract.ts'
 import { expectInvalid, expectError, idsOfWarnings, itemIn, itemsIn } from '../kit/expectations.ts'
 import { applications } from './fixture.ts'

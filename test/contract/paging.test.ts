@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { principal } from '../../src/index.ts'
+import { principal } from '../../src/entries/index.ts'
 import { describeReads, type Contract } from './contract.ts'
 import { itemsIn, keysIn } from '../kit/expectations.ts'
 

@@ -5,8 +5,8 @@ import {
   principal,
   type Service,
   type ServiceOptions,
-} from '../../src/index.ts'
-import type { PublishedCollection, Row } from '../../src/storage/index.ts'
+} from '../../src/entries/index.ts'
+import type { PublishedCollection, Row } from '../../src/entries/storage.ts'
 import { cacheOption, repeatingReads } from '../kit/cache.ts'
 import { send, type Answer, type Request } from '../kit/http-client.ts'
 import { allRows, inspected } from '../kit/storages.ts'

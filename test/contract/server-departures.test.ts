@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { principal } from '../../src/index.ts'
-import type { SecurityProvider } from '../../src/security/index.ts'
+import { principal } from '../../src/entries/index.ts'
+import type { SecurityProvider } from '../../src/entries/security.ts'
 import { base, describeContract } from './contract.ts'
 import { itemIn } from '../kit/expectations.ts'
 import { jsonHeaders, jsonRequest, openLine, requestBytes } from '../kit/host-line.ts'

@@ -7,7 +7,7 @@ import {
   openAccess,
   text,
   type Observation,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { send, type Answer } from '../kit/http-client.ts'
 import { expectError, itemIn, itemsIn } from '../kit/expectations.ts'
 import { mountings, type Mount } from './server-mounts.ts'

@@ -1,4 +1,4 @@
-import { defineCollection, integer, text } from '../../src/index.ts'
+import { defineCollection, integer, text } from '../../src/entries/index.ts'
 import { applications } from './fixture.ts'
 
 /** Says of a line of the journal that its Insert waits until the case lets it go. */

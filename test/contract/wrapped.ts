@@ -1,4 +1,8 @@
-import type { MaybePromise, PublishedCollection, StorageAdapter } from '../../src/storage/index.ts'
+import type {
+  MaybePromise,
+  PublishedCollection,
+  StorageAdapter,
+} from '../../src/entries/storage.ts'
 import type { Cell } from '../kit/cells.ts'
 
 /** Called for each read and each transaction, before storage is. With what it throws they reject. */

@@ -7,7 +7,7 @@ import {
   openAccess,
   system,
   text,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { cells } from '../kit/cells.ts'
 import { send } from '../kit/http-client.ts'
 

@@ -8,10 +8,10 @@ import {
   openAccess,
   system,
   text,
-} from '../../src/index.ts'
-import { mysqlStorage } from '../../src/storage/mysql.ts'
-import { postgresStorage } from '../../src/storage/postgres.ts'
-import type { StorageAdapter } from '../../src/storage/index.ts'
+} from '../../src/entries/index.ts'
+import { mysqlStorage } from '../../src/entries/mysql.ts'
+import { postgresStorage } from '../../src/entries/postgres.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { missingServer as missingMariadb, numbersTable, testDatabase } from '../kit/mysql.ts'
 import { missingServer as missingPostgres, testSchema } from '../kit/postgres.ts'
 import { send, type RequestHeaders } from '../kit/service.ts'

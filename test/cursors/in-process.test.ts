@@ -7,7 +7,7 @@ import {
   principal,
   system,
   text,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { send, type Response } from '../kit/service.ts'
 import { inspected, openStorage, storages } from '../kit/storages.ts'
 import { header, itemsOf, readToEnd } from './reading.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { RequestHandler } from '../../src/index.ts'
+import type { RequestHandler } from '../../src/entries/index.ts'
 import { send, type RequestHeaders, type Response } from '../kit/service.ts'
 
 export const header = 'X-Svc-Next-Cursor'

@@ -8,7 +8,7 @@ import {
   system,
   text,
   type ApplicationDefinition,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { send, type RequestHeaders } from '../kit/service.ts'
 import { visitor, visitors } from '../kit/visitors.ts'
 import { header, itemsOf, readToEnd } from './reading.ts'

@@ -14,7 +14,7 @@ import {
   system,
   text,
   uuid,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { mariadb, missingServer as missingMariadb } from '../kit/mysql.ts'
 import { missingServer as missingPostgres, postgres } from '../kit/postgres.ts'
 import { send, withServices } from '../kit/service.ts'

@@ -9,7 +9,7 @@ import {
   withBehaviour,
   withCode,
   type ApplicationDefinitions,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { openStage } from '../kit/stage.ts'
 import { openStorage } from '../kit/storages.ts'
 import { mistakesIn, sound } from './mistakes.ts'

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
-import { defineCollection, error, integer, readApplications, text } from '../../src/index.ts'
+import {
+  defineCollection,
+  error,
+  integer,
+  readApplications,
+  text,
+} from '../../src/entries/index.ts'
 import { definitionJsonSchema } from '../../src/definition/check.ts'
-import { publishCollection } from '../../src/storage/index.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
 import { mistakesIn, sound } from './mistakes.ts'
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { error } from '../../src/index.ts'
+import { error } from '../../src/entries/index.ts'
 import { mistakesIn, sound } from './mistakes.ts'
 
 const field = (declared: object) => ({ ...sound, fields: { ...sound.fields, it: declared } })

@@ -5,7 +5,7 @@ import {
   openAccess,
   type ApplicationDefinitions,
   type ServiceOptions,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 
 /** A definition without mistakes. */
 export const sound = { key: 'id', fields: { id: { type: 'integer' }, name: { type: 'text' } } }

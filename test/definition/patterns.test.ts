@@ -8,7 +8,7 @@ import {
   text,
   type ApplicationDefinitions,
   type Observation,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { compileConstraints } from '../../src/definition/constraints.ts'
 import { readPackage } from '../../src/deployment/package/read-package.ts'
 import { writePackage } from '../../src/deployment/package/write-package.ts'

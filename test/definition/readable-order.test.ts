@@ -6,7 +6,7 @@ import {
   memoryStorage,
   openAccess,
   text,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 
 interface Roles {
   readonly application?: readonly string[]

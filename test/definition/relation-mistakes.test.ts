@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createService, memoryStorage, openAccess } from '../../src/index.ts'
-import type { ApplicationDefinitions, ServiceOptions } from '../../src/index.ts'
+import { createService, memoryStorage, openAccess } from '../../src/entries/index.ts'
+import type { ApplicationDefinitions, ServiceOptions } from '../../src/entries/index.ts'
 import { mistakesIn, sound } from './mistakes.ts'
 
 const integer = { type: 'integer' }

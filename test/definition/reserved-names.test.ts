@@ -5,8 +5,8 @@ import {
   openAccess,
   readApplications,
   type ApplicationDefinitions,
-} from '../../src/index.ts'
-import { createDeployment, definitionBuilder } from '../../src/deployment/index.ts'
+} from '../../src/entries/index.ts'
+import { createDeployment, definitionBuilder } from '../../src/entries/deployment.ts'
 import { readPackage } from '../../src/deployment/package/read-package.ts'
 import { writePackage } from '../../src/deployment/package/write-package.ts'
 import { environment } from '../deployment/solutions.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readApplications } from '../../src/index.ts'
+import { readApplications } from '../../src/entries/index.ts'
 import { mistakesIn, sound } from './mistakes.ts'
 
 const fields = {

@@ -5,7 +5,7 @@ import {
   mount,
   openAccess,
   readApplications,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { definitionJsonSchema } from '../../src/definition/check.ts'
 
 const integer = { type: 'integer' }

@@ -6,7 +6,7 @@ import {
   memoryStorage,
   openAccess,
   type CollectionData,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 
 const notes = (options: Pick<CollectionData, 'table' | 'sharesTable'> = {}) =>
   defineCollection({ key: 'id', fields: { id: integer() }, ...options })

@@ -11,7 +11,7 @@ import {
   type CollectionBehaviour,
   type CollectionDefinition,
   type CollectionShape,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { openStage } from '../kit/stage.ts'
 import { describeOnStorages } from '../kit/service.ts'
 

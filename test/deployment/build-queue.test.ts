@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest'
-import { testBuildQueue } from '../../src/conformance/index.ts'
+import { testBuildQueue } from '../../src/entries/conformance.ts'
 import { deploymentCollections } from '../../src/deployment/collections.ts'
 import { releaseStore } from '../../src/deployment/release-store.ts'
 import type { Release } from '../../src/deployment/release.ts'

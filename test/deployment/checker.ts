@@ -1,7 +1,7 @@
 import { allRows } from '../kit/storages.ts'
 import { deploymentCollections } from '../../src/deployment/collections.ts'
 import { releaseOf, type Release } from '../../src/deployment/release.ts'
-import type { StorageAdapter } from '../../src/storage/index.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { sha256Of } from '../kit/builders.ts'
 import { buildsIn } from './processes.ts'
 

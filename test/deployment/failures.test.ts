@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { BuildError, type Builder } from '../../src/deployment/index.ts'
+import { BuildError, type Builder } from '../../src/entries/deployment.ts'
 import { storages } from '../kit/storages.ts'
 import { nodeBuilder } from './builders/programs.ts'
 import { packageOf } from '../kit/builders.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { packageBuilder } from '../kit/builders.ts'
 import { balance, type Balance } from './checker.ts'
 import { processes, type ProcessOrder } from './processes.ts'

@@ -1,4 +1,4 @@
-import type { StorageAdapter, StorageTransaction } from '../../src/storage/index.ts'
+import type { StorageAdapter, StorageTransaction } from '../../src/entries/storage.ts'
 
 /** Told at each point of a build at which its process may die. */
 export type Mark = (point: string) => void

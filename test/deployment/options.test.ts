@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createDeployment } from '../../src/deployment/index.ts'
+import { createDeployment } from '../../src/entries/deployment.ts'
 import { packageBuilder } from '../kit/builders.ts'
 import { applications, environment, solutions } from './solutions.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { deploymentCollections } from '../../src/deployment/collections.ts'
 import type { Release } from '../../src/deployment/release.ts'
 import { releaseStore } from '../../src/deployment/release-store.ts'
-import { postgresStorage } from '../../src/storage/postgres.ts'
+import { postgresStorage } from '../../src/entries/postgres.ts'
 import { repeatConflicts } from '../../src/work/repeat-conflicts.ts'
 import { missingServer, testSchema } from '../kit/postgres.ts'
 

@@ -7,7 +7,7 @@ import { allRows } from '../kit/storages.ts'
 import {} from './checker.ts'
 import { stage } from './stage.ts'
 import { interruptible } from './storages.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 
 describe('a service that ends while builds run or wait', () => {
   const reopen = () => {

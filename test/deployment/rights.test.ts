@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTestClient } from '../../src/http/test-client.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 import { expectErrorReply, keyOf, stage } from './stage.ts'
 
 const id = '0192c7a0-0000-7000-8000-000000000000'

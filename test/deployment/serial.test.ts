@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { BuildQueue } from '../../src/deployment/index.ts'
+import type { BuildQueue } from '../../src/entries/deployment.ts'
 import { storages } from '../kit/storages.ts'
 import { gatedBuilder } from '../kit/builders.ts'
 import { counted } from './storages.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PublishedCollection, StorageAdapter } from '../../src/storage/index.ts'
+import type { PublishedCollection, StorageAdapter } from '../../src/entries/storage.ts'
 import { stage } from './stage.ts'
 
 test('while storage is silent, every request of deployment gets a 503', async () => {

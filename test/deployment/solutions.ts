@@ -1,5 +1,5 @@
-import type { Solution } from '../../src/deployment/index.ts'
-import { defineCollection, integer, text } from '../../src/index.ts'
+import type { Solution } from '../../src/entries/deployment.ts'
+import { defineCollection, integer, text } from '../../src/entries/index.ts'
 
 /** What the solutions of the tests are made of. */
 export const applications = {

@@ -4,11 +4,11 @@ import {
   type BuildEvent,
   type Deployment,
   type DeploymentOptions,
-} from '../../src/deployment/index.ts'
-import { createTestClient, type TestClient, type TestReply } from '../../src/http/test-client.ts'
-import { createService, type Observation, type Service } from '../../src/index.ts'
-import type { StorageAdapter } from '../../src/storage/index.ts'
-import { apiKeys, type SecurityProvider } from '../../src/security/index.ts'
+} from '../../src/entries/deployment.ts'
+import { createTestClient, type TestClient, type TestReply } from '../../src/entries/testing.ts'
+import { createService, type Observation, type Service } from '../../src/entries/index.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
+import { apiKeys, type SecurityProvider } from '../../src/entries/security.ts'
 import { openStorage, storages, type Storage } from '../kit/storages.ts'
 import { packageBuilder } from '../kit/builders.ts'
 import { applications, environment, solutions } from './solutions.ts'

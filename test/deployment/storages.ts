@@ -1,4 +1,4 @@
-import { StorageError, type StorageAdapter } from '../../src/storage/index.ts'
+import { StorageError, type StorageAdapter } from '../../src/entries/storage.ts'
 
 type Wrapped = { readonly wrap: (storage: StorageAdapter) => StorageAdapter }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { deploymentTables } from '../../src/deployment/index.ts'
+import { deploymentTables } from '../../src/entries/deployment.ts'
 import { tamperedDatabases } from '../kit/tampering.ts'
 import { packageBuilder } from '../kit/builders.ts'
 import { stage } from './stage.ts'

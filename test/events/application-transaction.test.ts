@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { principal, system } from '../../src/index.ts'
+import { principal, system } from '../../src/entries/index.ts'
 import { describeOnStorages, log, loose, tasks } from './stage.ts'
 import { until } from '../kit/service.ts'
 

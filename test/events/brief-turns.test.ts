@@ -6,7 +6,7 @@ import {
   openAccess,
   principal,
   type CollectionBehaviour,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { loose, tasks, type TaskShape } from './stage.ts'
 
 /** Whether each of three inserts shared a turn with other brief writers. */

@@ -8,8 +8,8 @@ import {
   principal,
   text,
   type Observation,
-} from '../../src/index.ts'
-import { toFetchHandler } from '../../src/http/fetch.ts'
+} from '../../src/entries/index.ts'
+import { toFetchHandler } from '../../src/entries/fetch.ts'
 import { until } from '../kit/service.ts'
 
 const countries = defineCollection({ key: 'code', fields: { code: text(), open: text() } })

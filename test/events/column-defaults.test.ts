@@ -9,9 +9,9 @@ import {
   system,
   text,
   type Observation,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { checkedStorage } from '../../src/storage/checked.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle, rowsIn } from '../kit/databases.ts'
 
 const seen: unknown[] = []

@@ -15,7 +15,7 @@ import {
   type AfterSave,
   type CollectionDefinition,
   type CollectionShape,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { describeOnStorages, type Stage } from './stage.ts'
 
 const data = {

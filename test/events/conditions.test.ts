@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { boolean, decimal, integer, json, principal, text } from '../../src/index.ts'
+import { boolean, decimal, integer, json, principal, text } from '../../src/entries/index.ts'
 import {
   conditionsOf,
   givenValues,
@@ -8,7 +8,7 @@ import {
   requireSaveOptions,
 } from '../../src/events/conditions.ts'
 import { viewOf, wholeView } from '../../src/request/view.ts'
-import { publishCollection } from '../../src/storage/index.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
 
 const fields = {
   id: integer(),

@@ -9,9 +9,9 @@ import {
   principal,
   text,
   type CollectionBehaviour,
-} from '../../src/index.ts'
-import { apiKeys } from '../../src/security/index.ts'
-import { StorageError, type StorageAdapter } from '../../src/storage/index.ts'
+} from '../../src/entries/index.ts'
+import { apiKeys } from '../../src/entries/security.ts'
+import { StorageError, type StorageAdapter } from '../../src/entries/storage.ts'
 import { send } from '../kit/service.ts'
 
 const data = { key: 'id', fields: { id: integer(), title: text(), size: integer() } } as const

@@ -9,7 +9,7 @@ import {
   text,
   type Field,
   type Observation,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 
 /** A collection whose field takes its value from a default function. */
 function open(field: Field) {

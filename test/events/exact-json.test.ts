@@ -12,7 +12,7 @@ import {
   warning,
   type CollectionBehaviour,
   type Json,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { jsonTexts, spaced } from '../kit/json-texts.ts'
 import { describeOnStorages, type Stage } from './stage.ts'
 

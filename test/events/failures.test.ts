@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { error, type CollectionBehaviour } from '../../src/index.ts'
+import { error, type CollectionBehaviour } from '../../src/entries/index.ts'
 import { expectFault, describeOnStorages, tasks, type TaskShape } from './stage.ts'
 
 const task = { id: 1, title: 'one' }

@@ -8,14 +8,14 @@ import {
   principal,
   text,
   type CollectionBehaviour,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { itemEvent } from '../../src/request/plan.ts'
 import { viewOf } from '../../src/request/view.ts'
 import {
   publishCollection,
   type StorageAdapter,
   type StorageQuery,
-} from '../../src/storage/index.ts'
+} from '../../src/entries/storage.ts'
 import { stubbedStorage } from './stubbed.ts'
 
 const data = {

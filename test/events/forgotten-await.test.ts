@@ -7,7 +7,7 @@ import {
   type CollectionDefinition,
   type CollectionShape,
   type HandlerContext,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import {
   describeOnStorages,
   loose,

@@ -5,7 +5,7 @@ import {
   integer,
   text,
   type CollectionDefinition,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { expectFault, describeOnStorages, loose, tasks } from './stage.ts'
 
 const task = { id: 1, title: 'one' }

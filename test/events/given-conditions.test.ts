@@ -7,9 +7,9 @@ import {
   principal,
   text,
   type CollectionDefinition,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { conditionsOf } from '../../src/events/conditions.ts'
-import { publishCollection } from '../../src/storage/index.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
 import { describeOnStorages } from './stage.ts'
 
 const fields = {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { error, principal, warning, type CollectionBehaviour } from '../../src/index.ts'
+import { error, principal, warning, type CollectionBehaviour } from '../../src/entries/index.ts'
 import { describeOnStorages, tasks, type TaskShape } from './stage.ts'
 
 const task = { id: 1, title: 'one' }

@@ -14,7 +14,7 @@ import {
   uuid,
   warning,
   type Observation,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 
 const countries = defineCollection({ key: 'code', fields: { code: text(), open: text() } })
 

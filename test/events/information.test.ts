@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { error, information, warning, type CollectionBehaviour } from '../../src/index.ts'
+import { error, information, warning, type CollectionBehaviour } from '../../src/entries/index.ts'
 import { describeOnStorages, tasks, type TaskShape } from './stage.ts'
 
 const noted = { message: 'Noted.', severity: 'information' }

@@ -10,7 +10,7 @@ import {
   text,
   type CollectionBehaviour,
   type Observation,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 
 const data = { key: 'id', fields: { id: integer(), title: text() } } as const
 type Behaviour = CollectionBehaviour<typeof data>

@@ -11,8 +11,8 @@ import {
   text,
   type CollectionBehaviour,
   type Json,
-} from '../../src/index.ts'
-import { createTestClient } from '../../src/http/test-client.ts'
+} from '../../src/entries/index.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 
 const fields = { id: integer(), tags: json(), note: text({ maxLength: 5 }) }
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { defineCollection, integer, ServiceError, system } from '../../src/index.ts'
+import { defineCollection, integer, ServiceError, system } from '../../src/entries/index.ts'
 import { until } from '../kit/service.ts'
 import { describeOnStorages, idsIn, log, loose, tasks, tasksOf, threeTasks } from './stage.ts'
 

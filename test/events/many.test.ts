@@ -7,7 +7,7 @@ import {
   text,
   warning,
   type CollectionDefinition,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import {
   describeOnStorages,
   idsIn,

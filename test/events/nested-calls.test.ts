@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { nestedCalls } from '../../src/events/nested-calls.ts'
-import type { CollectionAccess, CollectionShape } from '../../src/index.ts'
+import type { CollectionAccess, CollectionShape } from '../../src/entries/index.ts'
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 const unawaited = (name: string, cause?: unknown) =>

@@ -9,7 +9,7 @@ import {
   type CollectionDefinition,
   type CollectionShape,
   type HandlerContext,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { oddObjects } from '../kit/odd-objects.ts'
 import { describeOnStorages, loose, maria, type Open, type Stage } from './stage.ts'
 
@@ -207,7 +207,7 @@ describeOnStorages('an object that is not plain', (on) => {
 
 describe('the work of a transaction', () => {
   test.each([[undefined], [Promise.resolve()], [{}]])('must be a function: %s', async (work) => {
-    const { memoryStorage, createService, openAccess } = await import('../../src/index.ts')
+    const { memoryStorage, createService, openAccess } = await import('../../src/entries/index.ts')
     const collections: Record<string, CollectionDefinition> = {}
     const service = createService({
       applications: { app: { collections } },

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createTestClient, type TestClient } from '../../src/http/test-client.ts'
+import { createTestClient, type TestClient } from '../../src/entries/testing.ts'
 import {
   boolean,
   createService,
@@ -8,7 +8,7 @@ import {
   openAccess,
   principal,
   text,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { storages } from '../kit/storages.ts'
 
 const reports = defineCollection(

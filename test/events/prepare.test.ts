@@ -9,7 +9,7 @@ import {
   principal,
   text,
   type Handlers,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import {
   describeOnStorages,
   expectFault,

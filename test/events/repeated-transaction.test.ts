@@ -7,9 +7,9 @@ import {
   openAccess,
   principal,
   text,
-} from '../../src/index.ts'
-import { postgresStorage } from '../../src/storage/postgres.ts'
-import { StorageError, type StorageAdapter } from '../../src/storage/index.ts'
+} from '../../src/entries/index.ts'
+import { postgresStorage } from '../../src/entries/postgres.ts'
+import { StorageError, type StorageAdapter } from '../../src/entries/storage.ts'
 import { serverStorages } from '../kit/database-servers.ts'
 import { missingServer, testSchema } from '../kit/postgres.ts'
 import { openStorage, storages } from '../kit/storages.ts'

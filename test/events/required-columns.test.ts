@@ -6,7 +6,7 @@ import {
   openAccess,
   text,
   type CollectionDefinition,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { serverStorages } from '../kit/database-servers.ts'
 import { send } from '../kit/service.ts'
 import { openStorage, storages } from '../kit/storages.ts'

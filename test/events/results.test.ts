@@ -11,7 +11,7 @@ import {
   type CollectionBehaviour,
   type Observation,
   type ServiceOptions,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 
 const fields = { id: integer(), title: text({ maxLength: 5 }), size: integer() }
 const data = { key: 'id', fields } as const

@@ -11,10 +11,10 @@ import {
   warning,
   type CollectionBehaviour,
   type Json,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { planDelete, planInsert, planUpdate } from '../../src/request/plan.ts'
 import { viewOf } from '../../src/request/view.ts'
-import { publishCollection } from '../../src/storage/index.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
 import { stubbedStorage } from './stubbed.ts'
 
 const data = {

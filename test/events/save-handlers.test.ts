@@ -9,7 +9,7 @@ import {
   text,
   type Handlers,
   type Observation,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 
 const fields = { noteId: integer(), title: text({ maxLength: 20 }) }
 interface Shape {

@@ -8,12 +8,12 @@ import {
   text,
   warning,
   type CollectionBehaviour,
-} from '../../src/index.ts'
-import { StorageError } from '../../src/storage/index.ts'
+} from '../../src/entries/index.ts'
+import { StorageError } from '../../src/entries/storage.ts'
 import { decide } from '../../src/request/findings.ts'
 import { planDelete, planInsert, planUpdate } from '../../src/request/plan.ts'
 import { viewOf } from '../../src/request/view.ts'
-import { publishCollection, type Row } from '../../src/storage/index.ts'
+import { publishCollection, type Row } from '../../src/entries/storage.ts'
 import { stubbedStorage } from './stubbed.ts'
 
 const data = {

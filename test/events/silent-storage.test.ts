@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createTestClient } from '../../src/http/test-client.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 import {
   createService,
   defineCollection,
@@ -11,9 +11,9 @@ import {
   text,
   type CollectionBehaviour,
   type Observation,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { joinTransaction } from '../../src/events/join-transaction.ts'
-import type { StorageAdapter, StorageTransaction } from '../../src/storage/index.ts'
+import type { StorageAdapter, StorageTransaction } from '../../src/entries/storage.ts'
 
 const fields = { id: integer(), title: text() } as const
 const data = { key: 'id', fields } as const

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { system } from '../../src/index.ts'
-import { apiKeys } from '../../src/security/index.ts'
+import { system } from '../../src/entries/index.ts'
+import { apiKeys } from '../../src/entries/security.ts'
 import { describeOnStorages, log, loose, tasks } from './stage.ts'
 
 const pause = (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds))

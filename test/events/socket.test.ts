@@ -8,11 +8,11 @@ import {
   openAccess,
   ServiceError,
   type CollectionDefinition,
-} from '../../src/index.ts'
-import { toNodeHandler } from '../../src/http/node.ts'
+} from '../../src/entries/index.ts'
+import { toNodeHandler } from '../../src/entries/node.ts'
 import { log, loose, tasks, type TaskShape } from './stage.ts'
 import { until } from '../kit/service.ts'
-import type { CollectionBehaviour } from '../../src/index.ts'
+import type { CollectionBehaviour } from '../../src/entries/index.ts'
 import { openServer } from '../kit/server.ts'
 
 const ends: (() => Promise<void>)[] = []

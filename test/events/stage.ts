@@ -8,7 +8,7 @@ import {
   type CollectionBehaviour,
   type CollectionDefinition,
   type CollectionShape,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import {
   describeOnStorages as describeServices,
   send,

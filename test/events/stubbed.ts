@@ -1,13 +1,18 @@
 import { runEvent } from '../../src/events/run.ts'
 import type { Caller, Runtime } from '../../src/events/runtime.ts'
-import { memoryStorage, principal, type Observation, type Principal } from '../../src/index.ts'
+import {
+  memoryStorage,
+  principal,
+  type Observation,
+  type Principal,
+} from '../../src/entries/index.ts'
 import type { DataEvent } from '../../src/request/event.ts'
 import type { Outcome } from '../../src/request/outcome.ts'
 import type {
   PublishedCollection,
   StorageTransaction,
   TransactionOptions,
-} from '../../src/storage/index.ts'
+} from '../../src/entries/storage.ts'
 
 /** A storage whose operations are those of a test, and what events did with it. */
 export interface StubbedStorage {

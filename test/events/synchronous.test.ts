@@ -12,14 +12,14 @@ import {
   text,
   warning,
   type CollectionBehaviour,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { isThenable, type MaybePromise } from '../../src/maybe-promise.ts'
 import type { Outcome } from '../../src/request/outcome.ts'
 import { itemEvent, planInsert, planUpdate } from '../../src/request/plan.ts'
 import { equal } from '../../src/request/query.ts'
 import { viewOf } from '../../src/request/view.ts'
-import { publishCollection } from '../../src/storage/index.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 
 const fields = { id: integer(), title: text({ required: true }) } as const
 const data = { key: 'id', fields } as const

@@ -6,7 +6,7 @@ import {
   text,
   type CollectionBehaviour,
   type CollectionDefinition,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { expectFault, describeOnStorages, log, loose, tasks, type TaskShape } from './stage.ts'
 import { until } from '../kit/service.ts'
 

@@ -15,12 +15,12 @@ import {
   text,
   type CollectionBehaviour,
   type CollectionDefinition,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { transactionDetector } from '../../src/observation/open-transaction.ts'
 import { planInsert } from '../../src/request/plan.ts'
 import { viewOf } from '../../src/request/view.ts'
-import { publishCollection } from '../../src/storage/index.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { callerOf, stubbedStorage } from './stubbed.ts'
 
 const data = { key: 'id', fields: { id: integer(), title: text() } } as const

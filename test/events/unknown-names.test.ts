@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTestClient } from '../../src/http/test-client.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 import {
   createService,
   defineCollection,
@@ -12,7 +12,7 @@ import {
   type CollectionAccess,
   type CollectionShape,
   type Observation,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 
 const fields = { noteId: integer(), title: text(), city: text() }
 const notes = defineCollection({ key: 'noteId', fields })

@@ -9,9 +9,9 @@ import {
   type CollectionAccess,
   type CollectionDefinition,
   type CollectionShape,
-} from '../../src/index.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
-import type { Row } from '../../src/storage/index.ts'
+} from '../../src/entries/index.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
+import type { Row } from '../../src/entries/storage.ts'
 import { drivers, openHandle, rowsIn } from '../kit/databases.ts'
 import { send } from '../kit/service.ts'
 import { inspected, openStorage, storages } from '../kit/storages.ts'

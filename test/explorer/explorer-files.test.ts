@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'vitest'
-import { explorer } from '../../src/explorer/explorer.ts'
-import { toFetchHandler } from '../../src/http/fetch.ts'
-import { createService, memoryStorage, openAccess } from '../../src/index.ts'
-import { apiKeys } from '../../src/security/index.ts'
+import { explorer } from '../../src/entries/explorer.ts'
+import { toFetchHandler } from '../../src/entries/fetch.ts'
+import { createService, memoryStorage, openAccess } from '../../src/entries/index.ts'
+import { apiKeys } from '../../src/entries/security.ts'
 import { textOf } from '../project/tree.ts'
 import { openTrader } from './trader.ts'
 

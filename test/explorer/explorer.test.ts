@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { toNodeHandler } from '../../src/http/node.ts'
-import { principal } from '../../src/index.ts'
-import { apiKeys, httpBasic } from '../../src/security/index.ts'
+import { toNodeHandler } from '../../src/entries/node.ts'
+import { principal } from '../../src/entries/index.ts'
+import { apiKeys, httpBasic } from '../../src/entries/security.ts'
 import {
   keepScreenshot,
   missingBrowser,

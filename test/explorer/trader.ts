@@ -8,9 +8,9 @@ import {
   warning,
   type Service,
   type ServiceOptions,
-} from '../../src/index.ts'
-import { explorer } from '../../src/explorer/explorer.ts'
-import { openapi } from '../../src/openapi/openapi.ts'
+} from '../../src/entries/index.ts'
+import { explorer } from '../../src/entries/explorer.ts'
+import { openapi } from '../../src/entries/openapi.ts'
 
 const customers = defineCollection({
   key: 'customerId',

@@ -3,10 +3,10 @@ import { createServer as createHttp2Server, connect } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { fastify, type FastifyReply } from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
-import { toExpressHandler } from '../../src/http/express.ts'
-import { rowgateFastify } from '../../src/http/fastify.ts'
-import { toFetchHandler } from '../../src/http/fetch.ts'
-import { toNodeHandler } from '../../src/http/node.ts'
+import { toExpressHandler } from '../../src/entries/express.ts'
+import { rowgateFastify } from '../../src/entries/fastify.ts'
+import { toFetchHandler } from '../../src/entries/fetch.ts'
+import { toNodeHandler } from '../../src/entries/node.ts'
 import {
   createService,
   defineCollection,
@@ -14,9 +14,9 @@ import {
   openAccess,
   text,
   type Observation,
-} from '../../src/index.ts'
-import { openapi } from '../../src/openapi/openapi.ts'
-import { explorer } from '../../src/explorer/explorer.ts'
+} from '../../src/entries/index.ts'
+import { openapi } from '../../src/entries/openapi.ts'
+import { explorer } from '../../src/entries/explorer.ts'
 import { startPlain } from '../kit/client-and-tls.ts'
 import { releases } from '../kit/express-app.ts'
 import { listen } from '../kit/fastify-app.ts'

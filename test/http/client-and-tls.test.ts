@@ -1,6 +1,6 @@
 import { request } from 'node:https'
 import { afterEach, describe, expect, test } from 'vitest'
-import { toNodeHandler, type NodeHandlerOptions } from '../../src/http/node.ts'
+import { toNodeHandler, type NodeHandlerOptions } from '../../src/entries/node.ts'
 import { startTls } from '../kit/tls.ts'
 import {
   ask,

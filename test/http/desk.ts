@@ -7,7 +7,7 @@ import {
   text,
   type Observation,
   type ServiceOptions,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 
 const notes = defineCollection({ key: 'noteId', fields: { noteId: integer(), words: text() } })
 const applications = { desk: { collections: { notes } } }

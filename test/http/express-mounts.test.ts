@@ -1,6 +1,6 @@
 import express5, { type Express, type RequestHandler } from 'express'
 import { describe, expect, test } from 'vitest'
-import { toExpressHandler, type ExpressHandler } from '../../src/http/express.ts'
+import { toExpressHandler, type ExpressHandler } from '../../src/entries/express.ts'
 import { apps, releases, type ExpressModule } from '../kit/express-app.ts'
 import { get, noteService, notesPath, post } from './express-service.ts'
 

@@ -11,7 +11,7 @@ import {
   text,
   type Observation,
   type ServiceOptions,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { send, type Answer, type Request } from '../kit/http-client.ts'
 
 // Every field may be absent: an item of nothing at all could be inserted.

@@ -1,7 +1,7 @@
 import { fastify, type FastifyServerOptions } from 'fastify'
 import { afterEach, expect, test } from 'vitest'
 import type { RequestHandler } from '../../src/request/request.ts'
-import { rowgateFastify } from '../../src/http/fastify.ts'
+import { rowgateFastify } from '../../src/entries/fastify.ts'
 import { notesPath, noteService } from './express-service.ts'
 import { makeCertificate } from '../kit/tls.ts'
 import { ask, echoConnection, type Place } from '../kit/client-and-tls.ts'

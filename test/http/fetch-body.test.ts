@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toFetchHandler } from '../../src/http/fetch.ts'
+import { toFetchHandler } from '../../src/entries/fetch.ts'
 import { address, bytes, insertion, json, openDesk, watchedStream } from './desk.ts'
 
 test('a body may come in pieces', async () => {

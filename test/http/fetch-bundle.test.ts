@@ -5,8 +5,8 @@ import { createContext, runInContext } from 'node:vm'
 import { build, type Options } from 'tsup'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { root } from '../../.ci/entries.ts'
-import type * as core from '../../src/index.ts'
-import type * as fetching from '../../src/http/fetch.ts'
+import type * as core from '../../src/entries/index.ts'
+import type * as fetching from '../../src/entries/fetch.ts'
 import { path } from './desk.ts'
 
 mkdirSync(join(root, '.data'), { recursive: true })
@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(root, '.data', 'fetch-bundle-'))
 const program = join(folder, 'edge.ts')
 
 beforeAll(() => {
-  const sources = ['src/index.ts', 'src/http/fetch.ts']
+  const sources = ['src/entries/index.ts', 'src/entries/fetch.ts']
   writeFileSync(program, sources.map((source) => `export * from '${root}${source}'\n`).join(''))
 })
 

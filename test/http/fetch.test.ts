@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { toFetchHandler, type FetchHandlerOptions } from '../../src/http/fetch.ts'
+import { toFetchHandler, type FetchHandlerOptions } from '../../src/entries/fetch.ts'
 import { address, bytes, insertion, openDesk, watchedStream } from './desk.ts'
 import { echoConnection } from '../kit/client-and-tls.ts'
 

@@ -19,9 +19,9 @@ import {
   type Observation,
   type Principal,
   type Service,
-} from '../../src/index.ts'
-import { toNodeHandler } from '../../src/http/node.ts'
-import { apiKeys, type SecurityProvider } from '../../src/security/index.ts'
+} from '../../src/entries/index.ts'
+import { toNodeHandler } from '../../src/entries/node.ts'
+import { apiKeys, type SecurityProvider } from '../../src/entries/security.ts'
 import { makeCertificate } from '../kit/tls.ts'
 
 const notes = defineCollection({ key: 'id', fields: { id: integer(), line: text() } })

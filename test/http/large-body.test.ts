@@ -8,7 +8,7 @@ import {
   memoryStorage,
   openAccess,
   text,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { send } from '../kit/http-client.ts'
 import { bindings, type Host } from '../kit/cells.ts'
 

@@ -15,11 +15,11 @@ import {
   type OwnRequestOptions,
   type Principal,
   type Service,
-} from '../../src/index.ts'
-import { toNodeHandler } from '../../src/http/node.ts'
-import { apiKeys } from '../../src/security/index.ts'
-import { StorageError } from '../../src/storage/index.ts'
-import { createTestClient } from '../../src/http/test-client.ts'
+} from '../../src/entries/index.ts'
+import { toNodeHandler } from '../../src/entries/node.ts'
+import { apiKeys } from '../../src/entries/security.ts'
+import { StorageError } from '../../src/entries/storage.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 import { startPlain } from '../kit/client-and-tls.ts'
 import { releases } from '../kit/express-app.ts'
 import { listen } from '../kit/fastify-app.ts'

@@ -1,9 +1,9 @@
 import { fastify } from 'fastify'
 import { expect, test } from 'vitest'
-import { handleBadUrls, rowgateFastify } from '../../src/http/fastify.ts'
-import { toFetchHandler } from '../../src/http/fetch.ts'
-import { serve, toNodeHandler } from '../../src/http/node.ts'
-import { openApiDocument } from '../../src/openapi/openapi.ts'
+import { handleBadUrls, rowgateFastify } from '../../src/entries/fastify.ts'
+import { toFetchHandler } from '../../src/entries/fetch.ts'
+import { serve, toNodeHandler } from '../../src/entries/node.ts'
+import { openApiDocument } from '../../src/entries/openapi.ts'
 import { noteService, notesPath } from './express-service.ts'
 
 /** Everything that takes the prefix of a mount. */

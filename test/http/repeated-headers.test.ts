@@ -4,10 +4,10 @@ import type { AddressInfo, Server } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { fastify, type FastifyPluginAsync } from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
-import { toExpressHandler } from '../../src/http/express.ts'
-import { rowgateFastify, type FastifyOptions } from '../../src/http/fastify.ts'
-import { toFetchHandler } from '../../src/http/fetch.ts'
-import { serve, toNodeHandler } from '../../src/http/node.ts'
+import { toExpressHandler } from '../../src/entries/express.ts'
+import { rowgateFastify, type FastifyOptions } from '../../src/entries/fastify.ts'
+import { toFetchHandler } from '../../src/entries/fetch.ts'
+import { serve, toNodeHandler } from '../../src/entries/node.ts'
 import {
   createService,
   defineCollection,
@@ -15,8 +15,8 @@ import {
   principal,
   text,
   type RequestHandler,
-} from '../../src/index.ts'
-import { apiKeys, type SecurityProvider } from '../../src/security/index.ts'
+} from '../../src/entries/index.ts'
+import { apiKeys, type SecurityProvider } from '../../src/entries/security.ts'
 import { openLine, requestBytes } from '../kit/host-line.ts'
 import { releases } from '../kit/express-app.ts'
 import { nodeApp } from '../kit/hono-app.ts'

@@ -8,8 +8,8 @@ import {
   integer,
   memoryStorage,
   openAccess,
-} from '../../src/index.ts'
-import { StorageError } from '../../src/storage/index.ts'
+} from '../../src/entries/index.ts'
+import { StorageError } from '../../src/entries/storage.ts'
 import { serve, type ServedService, type ServeOptions } from '../../src/http/serve.ts'
 import { makeCertificate } from '../kit/tls.ts'
 

@@ -5,8 +5,8 @@ import {
   integer,
   memoryStorage,
   openAccess,
-} from '../../src/index.ts'
-import { serve } from '../../src/http/node.ts'
+} from '../../src/entries/index.ts'
+import { serve } from '../../src/entries/node.ts'
 
 /** How the process stops. */
 export interface StopOrder {

@@ -5,7 +5,7 @@ import {
   principal,
   text,
   type ServiceReply,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { newKey, plainKeys } from '../kit/keys.ts'
 import { openStorage, storages } from '../kit/storages.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createTestClient } from '../../src/http/test-client.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 import {
   createService,
   defineCollection,
@@ -7,8 +7,8 @@ import {
   memoryStorage,
   text,
   warning,
-} from '../../src/index.ts'
-import { apiKeys } from '../../src/security/index.ts'
+} from '../../src/entries/index.ts'
+import { apiKeys } from '../../src/entries/security.ts'
 import { openDesk } from './desk.ts'
 import { echoConnection } from '../kit/client-and-tls.ts'
 

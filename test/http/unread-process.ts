@@ -7,10 +7,10 @@ import { serve as serveHono, type HttpBindings } from '@hono/node-server'
 import express from 'express'
 import { fastify } from 'fastify'
 import { Hono } from 'hono'
-import { toExpressHandler } from '../../src/http/express.ts'
-import { rowgateFastify } from '../../src/http/fastify.ts'
-import { toFetchHandler } from '../../src/http/fetch.ts'
-import { serve, toNodeHandler } from '../../src/http/node.ts'
+import { toExpressHandler } from '../../src/entries/express.ts'
+import { rowgateFastify } from '../../src/entries/fastify.ts'
+import { toFetchHandler } from '../../src/entries/fetch.ts'
+import { serve, toNodeHandler } from '../../src/entries/node.ts'
 import {
   createService,
   defineCollection,
@@ -19,9 +19,9 @@ import {
   openAccess,
   system,
   text,
-} from '../../src/index.ts'
-import { explorer } from '../../src/explorer/explorer.ts'
-import { openapi } from '../../src/openapi/openapi.ts'
+} from '../../src/entries/index.ts'
+import { explorer } from '../../src/entries/explorer.ts'
+import { openapi } from '../../src/entries/openapi.ts'
 
 /** What the process serves. */
 export interface UnreadOrder {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createService, openAccess, principal, readApplications } from 'rowgate'
 import { expect, onTestFinished, test } from 'vitest'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 import { exerciseAll, expectNothingToDo, publishFile } from './exercised-database.ts'
 import { foreignTool } from './foreign-database.ts'

@@ -6,7 +6,7 @@ import type { ApplicationDefinitions } from '../../src/definition/application.ts
 import type { CollectionDefinition } from '../../src/definition/collection.ts'
 import { keyNamesOf } from '../../src/definition/collection.ts'
 import type { Field } from '../../src/definition/field.ts'
-import { sqliteStorage, type SqliteOptions } from '../../src/storage/sqlite.ts'
+import { sqliteStorage, type SqliteOptions } from '../../src/entries/sqlite.ts'
 import { runAlone } from '../cli/stage.ts'
 import { nothingToDo } from './empty-databases.ts'
 import type { Item } from './published-rows.ts'

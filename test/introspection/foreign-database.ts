@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../../.ci/entries.ts'
 import { drivers, openHandle, rowsIn } from '../kit/databases.ts'
-import type { SqliteDriver } from '../../src/storage/sqlite.ts'
+import type { SqliteDriver } from '../../src/entries/sqlite.ts'
 
 /** Runs SQL on a file without this library: with the program sqlite3 if there is one, else with a driver. */
 export interface ForeignTool {

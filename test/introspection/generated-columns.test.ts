@@ -6,7 +6,7 @@ import {
   openAccess,
   system,
   text,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import type { CollectionDefinition } from '../../src/definition/collection.ts'
 import type { Field } from '../../src/definition/field.ts'
 import { databases, introspected } from './introspected.ts'

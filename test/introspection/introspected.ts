@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { createPool } from 'mysql2/promise'
 import { Pool } from 'pg'
 import { expect, onTestFinished } from 'vitest'
-import { createTestClient, type TestClient } from '../../src/http/test-client.ts'
+import { createTestClient, type TestClient } from '../../src/entries/testing.ts'
 import {
   createService,
   openAccess,
   type ApplicationDefinitions,
   type Observation,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import type { CollectionDefinition } from '../../src/definition/collection.ts'
-import type { StorageAdapter } from '../../src/storage/index.ts'
-import { mysqlStorage } from '../../src/storage/mysql.ts'
-import { postgresStorage } from '../../src/storage/postgres.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
+import { mysqlStorage } from '../../src/entries/mysql.ts'
+import { postgresStorage } from '../../src/entries/postgres.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { runAlone } from '../cli/stage.ts'
 import { drivers, openHandle, rowsIn } from '../kit/databases.ts'
 import { missingServer as missingMariaDb, testDatabase } from '../kit/mysql.ts'

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { createService, openAccess, principal } from '../../src/index.ts'
+import { createService, openAccess, principal } from '../../src/entries/index.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 import {
   allowEverything,

@@ -2,7 +2,7 @@ import { createService, openAccess, type ApplicationDefinitions } from 'rowgate'
 import { toFetchHandler } from 'rowgate/fetch'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Field } from '../../src/definition/field.ts'
-import { postgresStorage } from '../../src/storage/postgres.ts'
+import { postgresStorage } from '../../src/entries/postgres.ts'
 import { runAlone } from '../cli/stage.ts'
 import { address, missingServer, testSchema } from '../kit/postgres.ts'
 

@@ -6,7 +6,7 @@ import {
   openAccess,
   system,
   text,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { perServer } from '../kit/mysql.ts'
 import { databases, introspected } from './introspected.ts'
 

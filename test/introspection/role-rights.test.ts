@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { system } from '../../src/index.ts'
+import { system } from '../../src/entries/index.ts'
 import { databases, introspected, type OwnTables } from './introspected.ts'
 
 const servers = {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Builder, BuildJob, Package } from '../../src/deployment/index.ts'
+import type { Builder, BuildJob, Package } from '../../src/entries/deployment.ts'
 
 /** The package of a release, which tells the release and attempt that it was built for. */
 export function packageOf({ releaseId, attempt }: BuildJob): Package {

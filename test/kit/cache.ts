@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
-import type { CacheOptions, RequestHandler, ServiceReply, ServiceRequest } from '../../src/index.ts'
+import type {
+  CacheOptions,
+  RequestHandler,
+  ServiceReply,
+  ServiceRequest,
+} from '../../src/entries/index.ts'
 
 // `npm run test:matrix` sets it.
 const cache = process.env['CACHE']

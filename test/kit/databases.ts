@@ -9,7 +9,7 @@ import type {
   SqliteDriver,
   SqliteHandle,
   SqliteValue,
-} from '../../src/storage/sqlite.ts'
+} from '../../src/entries/sqlite.ts'
 
 const nodeSqlite = process.getBuiltinModule('node:sqlite' as 'node:fs') as unknown as
   { DatabaseSync: new (file: string) => NodeSqliteHandle } | undefined

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { fastify, type FastifyInstance } from 'fastify'
 import type { RequestHandler } from '../../src/request/request.ts'
-import { handleBadUrls, rowgateFastify } from '../../src/http/fastify.ts'
+import { handleBadUrls, rowgateFastify } from '../../src/entries/fastify.ts'
 
 /** Lets an app of Fastify listen. */
 export async function listen(app: Pick<FastifyInstance, 'listen' | 'server' | 'close'>) {

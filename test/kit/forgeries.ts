@@ -1,4 +1,4 @@
-import { system, type Principal } from '../../src/index.ts'
+import { system, type Principal } from '../../src/entries/index.ts'
 
 const whole = { user: 'eve', roles: [], attributes: {}, provider: null, keyId: null }
 const nameless = { ...whole, user: null }

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import type { Envelope } from '../../src/index.ts'
+import type { Envelope } from '../../src/entries/index.ts'
 import type { WireItem } from './http-client.ts'
 
 /** A response parsed from the bytes of a connection. */

@@ -1,6 +1,6 @@
 import { request, type Agent, type IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
-import type { Envelope } from '../../src/index.ts'
+import type { Envelope } from '../../src/entries/index.ts'
 
 /** An item as it comes from the wire. */
 export type WireItem = Readonly<Record<string, unknown>>

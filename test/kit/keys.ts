@@ -1,13 +1,13 @@
 import { expect } from 'vitest'
-import type { Observation, Service } from '../../src/index.ts'
+import type { Observation, Service } from '../../src/entries/index.ts'
 import type {
   KeyEvent,
   KeyRecord,
   KeyRequest,
   NewKey,
   RejectionReason,
-} from '../../src/security/index.ts'
-import { apiKeys, type ApiKeyOptions } from '../../src/security/index.ts'
+} from '../../src/entries/security.ts'
+import { apiKeys, type ApiKeyOptions } from '../../src/entries/security.ts'
 import type { Answer } from './http-client.ts'
 import { expectError } from './expectations.ts'
 

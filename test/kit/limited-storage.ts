@@ -1,4 +1,4 @@
-import { memoryStorage } from '../../src/index.ts'
+import { memoryStorage } from '../../src/entries/index.ts'
 import type { Condition, StorageAdapter } from '../../src/storage/adapter.ts'
 
 type Kinds = readonly Condition['is'][]

@@ -5,8 +5,8 @@ import {
   type MysqlClient,
   type MysqlPool,
   type MysqlServer,
-} from '../../src/storage/mysql.ts'
-import type { PublishedCollection } from '../../src/storage/index.ts'
+} from '../../src/entries/mysql.ts'
+import type { PublishedCollection } from '../../src/entries/storage.ts'
 import { isLeftOver, sharedConnections, testName } from './shared-connections.ts'
 import type { Storage } from './storages.ts'
 

@@ -1,7 +1,7 @@
 import type { PoolStorageOptions } from '../../src/storage/sql/pool-options.ts'
-import type { StorageAdapter } from '../../src/storage/index.ts'
-import { mysqlStorage } from '../../src/storage/mysql.ts'
-import { postgresStorage } from '../../src/storage/postgres.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
+import { mysqlStorage } from '../../src/entries/mysql.ts'
+import { postgresStorage } from '../../src/entries/postgres.ts'
 import { missingServer as missingMariaDb, testDatabase } from './mysql.ts'
 import { missingServer as missingPostgres, testSchema } from './postgres.ts'
 

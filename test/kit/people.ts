@@ -1,4 +1,4 @@
-import { defineCollection, integer, json, text, type Fields } from '../../src/index.ts'
+import { defineCollection, integer, json, text, type Fields } from '../../src/entries/index.ts'
 import { visitor } from './visitors.ts'
 
 /** Fields with every combination of rights. The secret ones stand between the others. */

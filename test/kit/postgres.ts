@@ -1,6 +1,6 @@
 import { Client, Pool } from 'pg'
-import { postgresStorage, type PostgresPool } from '../../src/storage/postgres.ts'
-import type { PublishedCollection } from '../../src/storage/index.ts'
+import { postgresStorage, type PostgresPool } from '../../src/entries/postgres.ts'
+import type { PublishedCollection } from '../../src/entries/storage.ts'
 import { isLeftOver, sharedConnections, testName } from './shared-connections.ts'
 import type { Storage } from './storages.ts'
 

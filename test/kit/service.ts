@@ -9,8 +9,8 @@ import {
   type RequestHandler,
   type Service,
   type ServiceOptions,
-} from '../../src/index.ts'
-import type { Row } from '../../src/storage/index.ts'
+} from '../../src/entries/index.ts'
+import type { Row } from '../../src/entries/storage.ts'
 import { cacheOption, repeatingReads } from './cache.ts'
 import { inspected, storages, type Storage } from './storages.ts'
 

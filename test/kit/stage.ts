@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { createTestClient, type TestClient } from '../../src/http/test-client.ts'
+import { createTestClient, type TestClient } from '../../src/entries/testing.ts'
 import {
   createService,
   memoryStorage,
@@ -8,8 +8,8 @@ import {
   type Observation,
   type Service,
   type ServiceOptions,
-} from '../../src/index.ts'
-import type { PublishedCollection, StorageAdapter } from '../../src/storage/index.ts'
+} from '../../src/entries/index.ts'
+import type { PublishedCollection, StorageAdapter } from '../../src/entries/storage.ts'
 import { visitors } from './visitors.ts'
 
 type Collections = Readonly<Record<string, CollectionDefinition>>

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { memoryStorage } from '../../src/index.ts'
+import { memoryStorage } from '../../src/entries/index.ts'
 import type { MaybePromise } from '../../src/maybe-promise.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
-import type { PublishedCollection, Row, StorageAdapter } from '../../src/storage/index.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
+import type { PublishedCollection, Row, StorageAdapter } from '../../src/entries/storage.ts'
 
 /** A kind of storage, empty each time. */
 export interface Storage {

@@ -1,5 +1,5 @@
-import { principal } from '../../src/index.ts'
-import type { SecurityProvider } from '../../src/security/index.ts'
+import { principal } from '../../src/entries/index.ts'
+import type { SecurityProvider } from '../../src/entries/security.ts'
 
 /** The headers of a request, by lower-case name. */
 export type Headers = Readonly<Record<string, string>>

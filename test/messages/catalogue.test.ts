@@ -20,12 +20,12 @@ import {
   text,
   uuid,
   warning,
-} from '../../src/index.ts'
-import { createTestClient, type TestReply } from '../../src/http/test-client.ts'
+} from '../../src/entries/index.ts'
+import { createTestClient, type TestReply } from '../../src/entries/testing.ts'
 import { english, type MessageName } from '../../src/messages/english.ts'
 import type { Messages } from '../../src/messages/languages.ts'
-import { apiKeys } from '../../src/security/index.ts'
-import { StorageError, type StorageAdapter } from '../../src/storage/index.ts'
+import { apiKeys } from '../../src/entries/security.ts'
+import { StorageError, type StorageAdapter } from '../../src/entries/storage.ts'
 
 const names = Object.keys(english) as readonly MessageName[]
 

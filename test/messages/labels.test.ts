@@ -13,9 +13,9 @@ import {
   text,
   warning,
   type CollectionBehaviour,
-} from '../../src/index.ts'
-import { createTestClient, type TestReply } from '../../src/http/test-client.ts'
-import { openApiDocument } from '../../src/openapi/openapi.ts'
+} from '../../src/entries/index.ts'
+import { createTestClient, type TestReply } from '../../src/entries/testing.ts'
+import { openApiDocument } from '../../src/entries/openapi.ts'
 import { mistakesIn, sound } from '../definition/mistakes.ts'
 
 const data = {

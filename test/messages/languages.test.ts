@@ -10,8 +10,8 @@ import {
   text,
   warning,
   type Messages,
-} from '../../src/index.ts'
-import { createTestClient } from '../../src/http/test-client.ts'
+} from '../../src/entries/index.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 import { english } from '../../src/messages/english.ts'
 import { createLanguages } from '../../src/messages/languages.ts'
 import { mistakesIn, sound } from '../definition/mistakes.ts'

@@ -5,9 +5,9 @@ import {
   integer,
   memoryStorage,
   openAccess,
-} from '../../src/index.ts'
-import type { StorageAdapter } from '../../src/storage/index.ts'
-import { createTestClient } from '../../src/http/test-client.ts'
+} from '../../src/entries/index.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 import { describeOnStorages, loose, tasks } from '../events/stage.ts'
 import { listen, type Heard } from '../kit/listen.ts'
 

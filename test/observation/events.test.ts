@@ -7,8 +7,8 @@ import {
   openAccess,
   principal,
   text,
-} from '../../src/index.ts'
-import { createTestClient } from '../../src/http/test-client.ts'
+} from '../../src/entries/index.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 import { listen } from '../kit/listen.ts'
 
 const log = defineCollection(

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { createTestClient } from '../../src/http/test-client.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 import {
   createService,
   defineCollection,
   memoryStorage,
   text,
   type RequestTrace,
-} from '../../src/index.ts'
-import { apiKeys } from '../../src/security/index.ts'
+} from '../../src/entries/index.ts'
+import { apiKeys } from '../../src/entries/security.ts'
 
 const notes = defineCollection({ key: 'name', fields: { name: text() } })
 

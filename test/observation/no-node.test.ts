@@ -4,7 +4,7 @@ import { createContext, runInContext } from 'node:vm'
 import { build } from 'tsup'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { root } from '../../.ci/entries.ts'
-import type * as core from '../../src/index.ts'
+import type * as core from '../../src/entries/index.ts'
 import { listen } from '../kit/listen.ts'
 
 mkdirSync(join(root, '.data'), { recursive: true })
@@ -14,7 +14,7 @@ let bundle = ''
 beforeAll(async () => {
   await build({
     config: false,
-    entry: { whole: join(root, 'src/index.ts') },
+    entry: { whole: join(root, 'src/entries/index.ts') },
     outDir: folder,
     format: 'iife',
     globalName: 'library',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createDeployment } from '../../src/deployment/index.ts'
+import { createDeployment } from '../../src/entries/deployment.ts'
 import {
   createService,
   defineCollection,
@@ -9,8 +9,8 @@ import {
   openAccess,
   principal,
   text,
-} from '../../src/index.ts'
-import { startTelemetry } from '../../src/otel/telemetry.ts'
+} from '../../src/entries/index.ts'
+import { startTelemetry } from '../../src/entries/otel.ts'
 import { openStage } from '../consume/outbox/stage.ts'
 import { respond } from '../consume/server.ts'
 import { packageBuilder } from '../kit/builders.ts'

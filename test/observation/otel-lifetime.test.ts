@@ -8,9 +8,9 @@ import {
   type Tracer,
 } from '@opentelemetry/api'
 import { expect, test } from 'vitest'
-import { principal } from '../../src/index.ts'
-import { createTestClient } from '../../src/http/test-client.ts'
-import { startTelemetry } from '../../src/otel/telemetry.ts'
+import { principal } from '../../src/entries/index.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
+import { startTelemetry } from '../../src/entries/otel.ts'
 import {
   afterTest,
   listenToDiag,

@@ -20,8 +20,14 @@ import {
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace-base'
 import { onTestFinished } from 'vitest'
-import { createService, defineCollection, integer, memoryStorage, text } from '../../src/index.ts'
-import { createTestClient } from '../../src/http/test-client.ts'
+import {
+  createService,
+  defineCollection,
+  integer,
+  memoryStorage,
+  text,
+} from '../../src/entries/index.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 import { newKey, plainKeys, recordOnce } from '../kit/keys.ts'
 
 /** Does something after the test. */

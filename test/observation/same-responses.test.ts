@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { startTelemetry } from '../../src/otel/telemetry.ts'
+import { startTelemetry } from '../../src/entries/otel.ts'
 import type { Request } from '../kit/http-client.ts'
 import { base } from '../contract/contract.ts'
 import { cells, type Cell } from '../kit/cells.ts'

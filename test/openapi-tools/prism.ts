@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { OpenApiDocument } from '../../src/openapi/openapi.ts'
+import type { OpenApiDocument } from '../../src/entries/openapi.ts'
 
 /** A request as far as Prism finds its operation by it. */
 interface PrismRequest {

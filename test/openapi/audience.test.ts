@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { defineCollection, integer, text } from '../../src/index.ts'
+import { defineCollection, integer, text } from '../../src/entries/index.ts'
 import { readDocument } from './fixture.ts'
 
 const people = defineCollection({

@@ -9,10 +9,10 @@ import {
   openAccess,
   stringifyJson,
   text,
-} from '../../src/index.ts'
-import { apiKeys, httpBasic } from '../../src/security/index.ts'
-import { authServer } from '../../src/security/auth-server/auth-server.ts'
-import { openApiDocument, toYaml } from '../../src/openapi/openapi.ts'
+} from '../../src/entries/index.ts'
+import { apiKeys, httpBasic } from '../../src/entries/security.ts'
+import { authServer } from '../../src/entries/auth-server.ts'
+import { openApiDocument, toYaml } from '../../src/entries/openapi.ts'
 import { applications, readDocument, type Operation } from './fixture.ts'
 
 const shop = readDocument({ applications })

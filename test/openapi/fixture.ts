@@ -12,12 +12,12 @@ import {
   json,
   text,
   uuid,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import {
   openApiDocument,
   type JsonSchema,
   type OpenApiDocument,
-} from '../../src/openapi/openapi.ts'
+} from '../../src/entries/openapi.ts'
 
 /** A collection with a field of every type, and of every option that a document shows. */
 const things = defineCollection(

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { root } from '../../.ci/entries.ts'
 import { createNorthwind, createReleases } from '../../examples/northwind/service.ts'
-import { openApiDocument, toYaml } from '../../src/openapi/openapi.ts'
+import { openApiDocument, toYaml } from '../../src/entries/openapi.ts'
 import { documentOptions, hasDocumentOptions } from '../../src/openapi/options.ts'
 import { pageHost } from '../../src/pages/page.ts'
 

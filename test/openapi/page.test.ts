@@ -7,15 +7,15 @@ import {
   openAccess,
   text,
   type Service,
-} from '../../src/index.ts'
-import { toFetchHandler } from '../../src/http/fetch.ts'
+} from '../../src/entries/index.ts'
+import { toFetchHandler } from '../../src/entries/fetch.ts'
 import {
   openapi,
   openApiDocument,
   toYaml,
   type OpenApiDocument,
-} from '../../src/openapi/openapi.ts'
-import { apiKeys } from '../../src/security/index.ts'
+} from '../../src/entries/openapi.ts'
+import { apiKeys } from '../../src/entries/security.ts'
 
 const notes = defineCollection(
   {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createService, memoryStorage, openAccess } from '../../src/index.ts'
-import { apiKeys } from '../../src/security/index.ts'
+import { createService, memoryStorage, openAccess } from '../../src/entries/index.ts'
+import { apiKeys } from '../../src/entries/security.ts'
 
 function messageOf(options: object): string {
   try {

@@ -1,4 +1,4 @@
-import { defineCollection, integer, text } from '../../src/index.ts'
+import { defineCollection, integer, text } from '../../src/entries/index.ts'
 
 /** A call with an object of application code, and what its message names. */
 export type Door = readonly [argument: string, call: (given: never) => unknown]

@@ -1,4 +1,4 @@
-import type * as consumeEntry from '../../src/consume/index.ts'
+import type * as consumeEntry from '../../src/entries/consume.ts'
 import {
   applyRules,
   CallError,
@@ -21,8 +21,8 @@ import {
   send,
   sendTogether,
   unflatten,
-} from '../../src/consume/index.ts'
-import { system } from '../../src/index.ts'
+} from '../../src/entries/consume.ts'
+import { system } from '../../src/entries/index.ts'
 import { notes, type DoorsOf } from './door.ts'
 import { service } from './doors-of-entries.ts'
 

@@ -1,8 +1,8 @@
-import type * as coreEntry from '../../src/index.ts'
-import type * as storageEntry from '../../src/storage/index.ts'
-import type * as mysqlEntry from '../../src/storage/mysql.ts'
-import type * as postgresEntry from '../../src/storage/postgres.ts'
-import type * as sqliteEntry from '../../src/storage/sqlite.ts'
+import type * as coreEntry from '../../src/entries/index.ts'
+import type * as storageEntry from '../../src/entries/storage.ts'
+import type * as mysqlEntry from '../../src/entries/mysql.ts'
+import type * as postgresEntry from '../../src/entries/postgres.ts'
+import type * as sqliteEntry from '../../src/entries/sqlite.ts'
 import {
   bigint,
   boolean,
@@ -30,11 +30,11 @@ import {
   warning,
   withBehaviour,
   withCode,
-} from '../../src/index.ts'
-import { publishApplications, publishCollection, StorageError } from '../../src/storage/index.ts'
-import { mysqlSchema, mysqlStorage } from '../../src/storage/mysql.ts'
-import { postgresSchema, postgresStorage } from '../../src/storage/postgres.ts'
-import { sqliteSchema, sqliteStorage } from '../../src/storage/sqlite.ts'
+} from '../../src/entries/index.ts'
+import { publishApplications, publishCollection, StorageError } from '../../src/entries/storage.ts'
+import { mysqlSchema, mysqlStorage } from '../../src/entries/mysql.ts'
+import { postgresSchema, postgresStorage } from '../../src/entries/postgres.ts'
+import { sqliteSchema, sqliteStorage } from '../../src/entries/sqlite.ts'
 import { applications, fields, notes, type DoorsOf } from './door.ts'
 
 const pool = {} as never

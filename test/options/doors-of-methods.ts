@@ -1,5 +1,5 @@
-import { createClient } from '../../src/client/index.ts'
-import { system } from '../../src/index.ts'
+import { createClient } from '../../src/entries/client.ts'
+import { system } from '../../src/entries/index.ts'
 import type { Door } from './door.ts'
 import { api, list, outbox } from './doors-of-consume.ts'
 import { client, service } from './doors-of-entries.ts'

@@ -7,7 +7,7 @@ import {
   openAccess,
   text,
   type ApplicationDefinitions,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { oddObjects } from '../kit/odd-objects.ts'
 
 const fields = { id: integer(), title: text() } as const

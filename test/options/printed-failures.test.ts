@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createTestClient } from '../../src/http/test-client.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 import {
   createService,
   defineCollection,
@@ -9,7 +9,7 @@ import {
   text,
   type Observation,
   type Report,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 
 let printed: string[] = []
 

@@ -1,7 +1,7 @@
 import fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { apiKeys, httpBasic } from '../../src/security/index.ts'
-import { authServer } from '../../src/security/auth-server/auth-server.ts'
+import { apiKeys, httpBasic } from '../../src/entries/security.ts'
+import { authServer } from '../../src/entries/auth-server.ts'
 import {
   commandBuilder,
   createDeployment,
@@ -9,12 +9,12 @@ import {
   installPackage,
   rollback,
   type DeploymentOptions,
-} from '../../src/deployment/index.ts'
-import { toExpressHandler } from '../../src/http/express.ts'
-import { handleBadUrls, rowgateFastify } from '../../src/http/fastify.ts'
-import { toFetchHandler } from '../../src/http/fetch.ts'
-import { serve, toNodeHandler } from '../../src/http/node.ts'
-import { createTestClient } from '../../src/http/test-client.ts'
+} from '../../src/entries/deployment.ts'
+import { toExpressHandler } from '../../src/entries/express.ts'
+import { handleBadUrls, rowgateFastify } from '../../src/entries/fastify.ts'
+import { toFetchHandler } from '../../src/entries/fetch.ts'
+import { serve, toNodeHandler } from '../../src/entries/node.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
 import {
   createService,
   defineCollection,
@@ -25,9 +25,9 @@ import {
   principal,
   text,
   type ServiceOptions,
-} from '../../src/index.ts'
-import { startTelemetry } from '../../src/otel/telemetry.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+} from '../../src/entries/index.ts'
+import { startTelemetry } from '../../src/entries/otel.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 
 const notes = defineCollection({
   key: 'noteId',

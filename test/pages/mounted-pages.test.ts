@@ -15,11 +15,11 @@ import {
   type Page,
   type Service,
   type ServiceOptions,
-} from '../../src/index.ts'
-import { toExpressHandler } from '../../src/http/express.ts'
-import { rowgateFastify } from '../../src/http/fastify.ts'
-import { toFetchHandler } from '../../src/http/fetch.ts'
-import { toNodeHandler } from '../../src/http/node.ts'
+} from '../../src/entries/index.ts'
+import { toExpressHandler } from '../../src/entries/express.ts'
+import { rowgateFastify } from '../../src/entries/fastify.ts'
+import { toFetchHandler } from '../../src/entries/fetch.ts'
+import { toNodeHandler } from '../../src/entries/node.ts'
 import { pageSource, type PageFile, type PageHost } from '../../src/pages/page.ts'
 import { openServer } from '../kit/server.ts'
 

@@ -7,9 +7,9 @@ import {
   text,
   type Page,
   type Service,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { pageSource, type PageFile } from '../../src/pages/page.ts'
-import { apiKeys } from '../../src/security/index.ts'
+import { apiKeys } from '../../src/entries/security.ts'
 import { bindings, type Host } from '../kit/cells.ts'
 import { converse, rawRequest } from '../kit/http-client.ts'
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
-import { root } from '../../.ci/entries.ts'
+import { entries, root } from '../../.ci/entries.ts'
 import { errorStatuses } from '../../src/errors.ts'
-import { presentEntries, publicNames } from './surface.ts'
+import { publicNames } from './surface.ts'
 import { filesBelow, textOf } from './tree.ts'
 
 const names = publicNames()
@@ -81,7 +81,7 @@ test('docs/errors.md describes every error code with its status, and no other', 
 
 test.each(pages)('%s imports only names that exist', (page) => {
   const present = new Set(names.map(({ entry, name }) => `${entry} ${name}`))
-  const known = new Set(presentEntries.map(({ specifier }) => specifier))
+  const known = new Set(entries.map(({ specifier }) => specifier))
   const wrong = importedNames(page).filter(
     ([entry, name]) => !known.has(entry) || !present.has(`${entry} ${name}`),
   )

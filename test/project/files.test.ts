@@ -5,15 +5,6 @@ import { mutationAreas, slowTests } from '../../.ci/mutation-areas.ts'
 import { filesBelow, textOf } from './tree.ts'
 
 const drawers = /^(utils?|types|common|shared|helpers?|internal|misc|lib)$/
-const indexes = [
-  'src/index.ts',
-  'src/client/index.ts',
-  'src/conformance/index.ts',
-  'src/consume/index.ts',
-  'src/deployment/index.ts',
-  'src/security/index.ts',
-  'src/storage/index.ts',
-]
 const sources = filesBelow('src', '.ts')
 const texts = filesBelow('.').filter((path) => /(\.([cm]?[jt]s|json|md|sql|csv)|\/run)$/.test(path))
 
@@ -26,9 +17,9 @@ test('no file or folder is a drawer', () => {
   expect(sources.filter((path) => parts(path).some((part) => drawers.test(part)))).toEqual([])
 })
 
-test('only entries of the package are named index.ts', () => {
+test('only the main entry of the package is named index.ts', () => {
   const found = sources.filter((path) => basename(path) === 'index.ts')
-  expect(found.filter((path) => !indexes.includes(path))).toEqual([])
+  expect(found).toEqual(['src/entries/index.ts'])
 })
 
 test('file names are kebab-case', () => {

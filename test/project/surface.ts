@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { entries, root, type Entry } from '../../.ci/entries.ts'
@@ -11,10 +10,6 @@ export interface PublicName {
   readonly documented: boolean
 }
 
-export const presentEntries: readonly Entry[] = entries.filter(({ source }) =>
-  existsSync(join(root, source)),
-)
-
 /** Every exported name of every entry, as the compiler sees it. */
 export function publicNames(): readonly PublicName[] {
   const { options } = ts.parseJsonConfigFileContent(
@@ -23,10 +18,10 @@ export function publicNames(): readonly PublicName[] {
     root,
   )
   const program = ts.createProgram(
-    presentEntries.map(({ source }) => join(root, source)),
+    entries.map(({ source }) => join(root, source)),
     options,
   )
-  return presentEntries.flatMap((entry) => namesOf(program, entry))
+  return entries.flatMap((entry) => namesOf(program, entry))
 }
 
 function namesOf(program: ts.Program, entry: Entry): readonly PublicName[] {

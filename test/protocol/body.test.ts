@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isServiceError } from '../../src/index.ts'
+import { isServiceError } from '../../src/entries/index.ts'
 import { decodeBody } from '../../src/protocol/body.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)

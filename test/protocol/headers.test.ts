@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isServiceError } from '../../src/index.ts'
+import { isServiceError } from '../../src/entries/index.ts'
 import { acceptsJson, isChunked, isIdentity, isJson } from '../../src/protocol/media.ts'
 import { brandedHeaders } from '../../src/protocol/names.ts'
 import { trimBlanks } from '../../src/protocol/blanks.ts'

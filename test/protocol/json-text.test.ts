@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { JsonNumber, parseJson, stringifyJson, type Json } from '../../src/index.ts'
+import { JsonNumber, parseJson, stringifyJson, type Json } from '../../src/entries/index.ts'
 import { canonicalJson, mayExceedBounds } from '../../src/protocol/json.ts'
 import { compactJson, depthOf, memberTexts } from '../../src/protocol/json-scan.ts'
 import { copySource, indentedJson, memberText, setParsed } from '../../src/protocol/json-text.ts'

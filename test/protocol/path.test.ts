@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isServiceError } from '../../src/index.ts'
+import { isServiceError } from '../../src/entries/index.ts'
 import { decodeKey, encodeKey, unaddressable } from '../../src/protocol/key.ts'
 import {
   applicationOf,

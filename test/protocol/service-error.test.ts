@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isServiceError, ServiceError, type ServiceErrorCode } from '../../src/index.ts'
+import { isServiceError, ServiceError, type ServiceErrorCode } from '../../src/entries/index.ts'
 
 const foreign = (members: object): unknown =>
   Object.assign(new ServiceError('NOT_FOUND', 'Not here.'), members)

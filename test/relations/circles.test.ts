@@ -9,8 +9,8 @@ import {
   memoryStorage,
   openAccess,
   system,
-} from '../../src/index.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+} from '../../src/entries/index.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
 import { visitor } from '../kit/visitors.ts'
 import { describeRelations } from './stage.ts'

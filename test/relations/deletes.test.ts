@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { defineCollection, integer, system, text } from '../../src/index.ts'
+import { defineCollection, integer, system, text } from '../../src/entries/index.ts'
 import { visitor } from '../kit/visitors.ts'
 import { describeRelations } from './stage.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { defineCollection, integer, system } from '../../src/index.ts'
+import { defineCollection, integer, system } from '../../src/entries/index.ts'
 import { visitor } from '../kit/visitors.ts'
 import { describeRelations } from './stage.ts'
 

@@ -1,4 +1,4 @@
-import { isServiceError, principal, system } from '../../src/index.ts'
+import { isServiceError, principal, system } from '../../src/entries/index.ts'
 import type { TestService } from '../kit/service.ts'
 import { visitor } from '../kit/visitors.ts'
 import { call as send } from '../rights/stage.ts'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { ApplicationDefinition, CollectionDefinition } from '../../src/index.ts'
+import type { ApplicationDefinition, CollectionDefinition } from '../../src/entries/index.ts'
 
 /** A field of a random application: a type, and a form in which a column may hold its values. */
 interface RandomType {

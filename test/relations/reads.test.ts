@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createService, defineCollection, integer, memoryStorage } from '../../src/index.ts'
-import { openAccess, system, text } from '../../src/index.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
-import type { StorageAdapter } from '../../src/storage/index.ts'
+import { createService, defineCollection, integer, memoryStorage } from '../../src/entries/index.ts'
+import { openAccess, system, text } from '../../src/entries/index.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
 
 const customers = defineCollection({
   key: 'id',

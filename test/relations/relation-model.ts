@@ -1,4 +1,4 @@
-import type { ApplicationDefinition, CollectionDefinition } from '../../src/index.ts'
+import type { ApplicationDefinition, CollectionDefinition } from '../../src/entries/index.ts'
 
 type Row = Readonly<Record<string, unknown>>
 

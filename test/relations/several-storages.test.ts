@@ -8,8 +8,8 @@ import {
   openAccess,
   system,
   text,
-} from '../../src/index.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+} from '../../src/entries/index.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { serverStorages } from '../kit/database-servers.ts'
 import { storages } from '../kit/storages.ts'
 import { withServices } from '../kit/service.ts'

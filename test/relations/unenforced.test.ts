@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createService, defineCollection, integer, openAccess, system } from '../../src/index.ts'
-import type { StorageAdapter } from '../../src/storage/index.ts'
-import { mysqlStorage } from '../../src/storage/mysql.ts'
-import { postgresStorage } from '../../src/storage/postgres.ts'
+import {
+  createService,
+  defineCollection,
+  integer,
+  openAccess,
+  system,
+} from '../../src/entries/index.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
+import { mysqlStorage } from '../../src/entries/mysql.ts'
+import { postgresStorage } from '../../src/entries/postgres.ts'
 import { missingServer as missingMariaDb, testDatabase } from '../kit/mysql.ts'
 import { missingServer as missingPostgres, testSchema } from '../kit/postgres.ts'
 

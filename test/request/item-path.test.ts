@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bigint, dateTime, decimal, integer, text, uuid } from '../../src/index.ts'
+import { bigint, dateTime, decimal, integer, text, uuid } from '../../src/entries/index.ts'
 import { encodeKey } from '../../src/protocol/key.ts'
 import { encodePath } from '../../src/protocol/path.ts'
 import { hasPath, keyFaults } from '../../src/request/item-path.ts'
-import { publishCollection } from '../../src/storage/index.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
 
 const named = publishCollection('app', 'named', { key: 'name', fields: { name: text() } })
 const pairs = publishCollection('app', 'pairs', {

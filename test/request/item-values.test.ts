@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { date, dateTime, instant, integer, text } from '../../src/index.ts'
+import { date, dateTime, instant, integer, text } from '../../src/entries/index.ts'
 import {
   acceptedRow,
   completeRow,
   constraintFaults,
   fieldOf,
 } from '../../src/request/item-values.ts'
-import { publishCollection } from '../../src/storage/index.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
 
 const at = (time: string) => () => new Date(time)
 const noon = at('2024-02-29T12:00:00.000Z')

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { boolean, double, integer, text } from '../../src/index.ts'
+import { boolean, double, integer, text } from '../../src/entries/index.ts'
 import { positionFields, rangesAfter } from '../../src/request/keyset.ts'
 import { pageOfRows } from '../../src/request/page-of-rows.ts'
 import type { Row, SortField } from '../../src/request/query.ts'
-import { publishCollection } from '../../src/storage/index.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
 
 const things = publishCollection('app', 'things', {
   key: ['part', 'id'],

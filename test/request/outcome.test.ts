@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { integer, json, text } from '../../src/index.ts'
+import { integer, json, text } from '../../src/entries/index.ts'
 import { encodeOutcome, reject, type EncodedOutcome } from '../../src/request/outcome.ts'
 import { encodeRow, encodeRows, itemOf } from '../../src/request/serialize.ts'
-import { publishCollection } from '../../src/storage/index.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
 
 const notes = publishCollection('app', 'notes', {
   key: 'id',

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { integer, json, text } from '../../src/index.ts'
+import { integer, json, text } from '../../src/entries/index.ts'
 import { meetsAll } from '../../src/request/meets.ts'
 import { matchesQuery, pageOfRows } from '../../src/request/page-of-rows.ts'
 import { equal, type StorageQuery } from '../../src/request/query.ts'
-import { publishCollection } from '../../src/storage/index.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
 
 const notes = publishCollection('app', 'notes', {
   key: 'id',

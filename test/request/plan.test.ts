@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { integer, principal, text, type CollectionDefinition } from '../../src/index.ts'
+import { integer, principal, text, type CollectionDefinition } from '../../src/entries/index.ts'
 import { decodeQuery } from '../../src/protocol/query.ts'
 import {
   itemEvent,
@@ -12,7 +12,7 @@ import {
   routeMethod,
 } from '../../src/request/plan.ts'
 import { viewOf, wholeView, type View } from '../../src/request/view.ts'
-import { publishCollection } from '../../src/storage/index.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
 
 const fields = {
   id: integer(),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { boolean, date, dateTime, instant, integer, json, text } from '../../src/index.ts'
-import { publishCollection } from '../../src/storage/index.ts'
+import { boolean, date, dateTime, instant, integer, json, text } from '../../src/entries/index.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
 import {
   clientMistakes,
   keyConditions,

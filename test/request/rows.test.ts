@@ -9,9 +9,9 @@ import {
   text,
   uuid,
   type CollectionDefinition,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { isAmong, rowsOf, rowValues } from '../../src/request/rows.ts'
-import { publishCollection } from '../../src/storage/index.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
 
 const fields = {
   id: integer(),

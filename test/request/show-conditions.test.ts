@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { decimal, integer, text } from '../../src/index.ts'
+import { decimal, integer, text } from '../../src/entries/index.ts'
 import { fieldsIn, meetsAll } from '../../src/request/meets.ts'
 import { equal, type Condition } from '../../src/request/query.ts'
 import { shownConditions } from '../../src/request/show-conditions.ts'
-import { publishCollection } from '../../src/storage/index.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
 
 const notes = publishCollection('app', 'notes', {
   key: 'id',

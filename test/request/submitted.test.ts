@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest'
-import { bigint, decimal, double, instant, integer, json, text, uuid } from '../../src/index.ts'
-import { publishCollection } from '../../src/storage/index.ts'
+import {
+  bigint,
+  decimal,
+  double,
+  instant,
+  integer,
+  json,
+  text,
+  uuid,
+} from '../../src/entries/index.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
 import { acceptedRow } from '../../src/request/item-values.ts'
 import { completeRow } from '../../src/request/item-values.ts'
 import { decide } from '../../src/request/findings.ts'

@@ -6,7 +6,7 @@ import {
   system,
   text,
   type CollectionDefinition,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import {
   entriesFor,
   entriesShownTo,
@@ -16,7 +16,7 @@ import {
   type View,
 } from '../../src/request/view.ts'
 import { requireRight } from '../../src/request/roles.ts'
-import { publishCollection } from '../../src/storage/index.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
 
 const fields = {
   id: integer(),

@@ -10,8 +10,8 @@ import {
   type ApplicationDefinition,
   type CollectionDefinition,
   type Principal,
-} from '../../src/index.ts'
-import { apiKeys, type FindUser, type SecurityProvider } from '../../src/security/index.ts'
+} from '../../src/entries/index.ts'
+import { apiKeys, type FindUser, type SecurityProvider } from '../../src/entries/security.ts'
 import { describeRights } from './stage.ts'
 import { send } from '../kit/service.ts'
 

@@ -3,7 +3,7 @@ import type {
   Row,
   StorageAdapter,
   StoredValue,
-} from '../../src/storage/index.ts'
+} from '../../src/entries/storage.ts'
 
 /** A storage that can be exchanged for an empty one below a running service. */
 export interface ChangingStorage {

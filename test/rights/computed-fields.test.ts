@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { computed, defineCollection, integer, text } from '../../src/index.ts'
+import { computed, defineCollection, integer, text } from '../../src/entries/index.ts'
 import { visitor } from '../kit/visitors.ts'
 import { describeRights, itemIn } from './stage.ts'
 

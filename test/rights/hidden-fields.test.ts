@@ -9,7 +9,7 @@ import {
   principal,
   text,
   type Fields,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { auditor, clerk } from '../kit/people.ts'
 import { bytesOf, describeRights, itemIn } from './stage.ts'
 

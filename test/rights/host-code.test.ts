@@ -6,7 +6,7 @@ import {
   text,
   type CollectionAccess,
   type CollectionShape,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { describeRights, expectForbidden, itemIn, valuesIn } from './stage.ts'
 import { visitor } from '../kit/visitors.ts'
 

@@ -9,8 +9,8 @@ import {
   text,
   type ApplicationDefinition,
   type Principal,
-} from '../../src/index.ts'
-import type { SecurityProvider } from '../../src/security/index.ts'
+} from '../../src/entries/index.ts'
+import type { SecurityProvider } from '../../src/entries/security.ts'
 import { describeRights, expectForbidden, itemIn, valuesIn } from './stage.ts'
 import { visitor } from '../kit/visitors.ts'
 

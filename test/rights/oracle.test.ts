@@ -9,9 +9,9 @@ import {
   text,
   warning,
   type ApplicationDefinition,
-} from '../../src/index.ts'
-import type { StorageAdapter } from '../../src/storage/index.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+} from '../../src/entries/index.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { changingStorage } from './changing-storage.ts'
 import { counter, hiddenValues, openValues, scripts, type Values } from './script.ts'
 import { bytesOf, call } from './stage.ts'

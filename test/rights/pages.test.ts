@@ -7,8 +7,8 @@ import {
   json,
   text,
   type ApplicationDefinition,
-} from '../../src/index.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+} from '../../src/entries/index.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { storages } from '../kit/storages.ts'
 import { changingStorage } from './changing-storage.ts'
 import { counter, hiddenValues, openValues, readings } from './script.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { principal } from '../../src/index.ts'
+import { principal } from '../../src/entries/index.ts'
 import { serverStorages } from '../kit/database-servers.ts'
 import {
   send,

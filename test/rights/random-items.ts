@@ -1,5 +1,5 @@
-import type { ApplicationDefinition } from '../../src/index.ts'
-import { integer, json, text } from '../../src/index.ts'
+import type { ApplicationDefinition } from '../../src/entries/index.ts'
+import { integer, json, text } from '../../src/entries/index.ts'
 
 /** The longest target of the service: some keys have paths that are as long, or longer by one byte. */
 export const maxTargetLength = 120

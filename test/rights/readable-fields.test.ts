@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { defineCollection, error, integer, text } from '../../src/index.ts'
+import { defineCollection, error, integer, text } from '../../src/entries/index.ts'
 import { auditor, clerk, firstPeople, hiddenNames, people, peopleFields } from '../kit/people.ts'
 import { bytesOf, describeRights, itemIn, valuesIn, type Answer } from './stage.ts'
 

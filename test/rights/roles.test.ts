@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { defineCollection, integer, text } from '../../src/index.ts'
+import { defineCollection, integer, text } from '../../src/entries/index.ts'
 import { call, describeRights, expectForbidden, itemIn, valuesIn } from './stage.ts'
 import { visitor } from '../kit/visitors.ts'
 

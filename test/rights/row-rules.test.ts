@@ -11,7 +11,7 @@ import {
   text,
   uuid,
   type RowRule,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { describeRights, expectForbidden, itemIn, valuesIn, type Answer } from './stage.ts'
 import { visitor } from '../kit/visitors.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { defineCollection, integer, text, warning } from '../../src/index.ts'
+import { defineCollection, integer, text, warning } from '../../src/entries/index.ts'
 import { bytesOf, describeRights, expectForbidden, itemIn, valuesIn } from './stage.ts'
 import { visitor, type Headers } from '../kit/visitors.ts'
 

@@ -7,7 +7,7 @@ import {
   system,
   text,
   type Service,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { send, type Answer } from '../kit/http-client.ts'
 import { cells, type Host } from '../kit/cells.ts'
 import { visitor, visitors } from '../kit/visitors.ts'

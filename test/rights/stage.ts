@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { system, type ApplicationDefinition } from '../../src/index.ts'
+import { system, type ApplicationDefinition } from '../../src/entries/index.ts'
 import {
   describeOnStorages,
   send,

@@ -1,5 +1,10 @@
 import { expect } from 'vitest'
-import { defineCollection, integer, text, type CollectionDefinition } from '../../src/index.ts'
+import {
+  defineCollection,
+  integer,
+  text,
+  type CollectionDefinition,
+} from '../../src/entries/index.ts'
 import { describeRights, expectForbidden, itemIn, valuesIn } from './stage.ts'
 import { visitor } from '../kit/visitors.ts'
 

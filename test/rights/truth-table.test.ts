@@ -6,7 +6,7 @@ import {
   system,
   text,
   type CollectionDefinition,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { limited } from '../kit/limited-storage.ts'
 import { withServices, type TestService } from '../kit/service.ts'
 import { storages, type Storage } from '../kit/storages.ts'

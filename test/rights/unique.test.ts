@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createService, defineCollection, integer, text } from '../../src/index.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { createService, defineCollection, integer, text } from '../../src/entries/index.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
 import { call } from './stage.ts'
 import { visitor, visitors } from '../kit/visitors.ts'

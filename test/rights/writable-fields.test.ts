@@ -7,7 +7,7 @@ import {
   warning,
   type Draft,
   type Validation,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { auditor, clerk, firstPeople, hiddenNames, people, peopleFields } from '../kit/people.ts'
 import { bytesOf, describeRights, itemIn, type Answer } from './stage.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { defineCollection, text, type ApplicationDefinitions } from '../../src/index.ts'
+import { defineCollection, text, type ApplicationDefinitions } from '../../src/entries/index.ts'
 import { providerMistakes } from '../../src/security/check.ts'
-import type { SecurityProvider } from '../../src/security/index.ts'
+import type { SecurityProvider } from '../../src/entries/security.ts'
 
 const notes = defineCollection({ key: 'id', fields: { id: text(), apiKey: text() } })
 const applications: ApplicationDefinitions = {

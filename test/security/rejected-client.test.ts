@@ -8,8 +8,8 @@ import {
   integer,
   memoryStorage,
   type Report,
-} from '../../src/index.ts'
-import { toNodeHandler } from '../../src/http/node.ts'
+} from '../../src/entries/index.ts'
+import { toNodeHandler } from '../../src/entries/node.ts'
 
 test('a report names the client that disconnects while its credential is checked', async () => {
   let reported: (report: Parameters<Report>[0]) => void = () => undefined

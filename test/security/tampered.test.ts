@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createTestClient, type TestClient } from '../../src/http/test-client.ts'
-import { createService, defineCollection, text, type Observation } from '../../src/index.ts'
-import { apiKeys, httpBasic, securityApplications } from '../../src/security/index.ts'
+import { createTestClient, type TestClient } from '../../src/entries/testing.ts'
+import { createService, defineCollection, text, type Observation } from '../../src/entries/index.ts'
+import { apiKeys, httpBasic, securityApplications } from '../../src/entries/security.ts'
 import { cheapCost } from '../kit/keys.ts'
 import { tamperedDatabases, type Tampered } from '../kit/tampering.ts'
 

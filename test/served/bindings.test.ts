@@ -8,7 +8,7 @@ import {
   system,
   text,
   type Observation,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { send } from '../kit/http-client.ts'
 import { cells, type Cell } from '../kit/cells.ts'
 import { startTicketSystem, ticketGateway } from './tickets.ts'

@@ -7,7 +7,7 @@ import {
   type CollectionAccess,
   type CollectionShape,
   type Serve,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { openStage } from '../kit/stage.ts'
 
 const fields = { id: integer(), part: text(), title: text(), size: integer() }

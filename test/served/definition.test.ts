@@ -12,8 +12,8 @@ import {
   withCode,
   type ApplicationDefinitions,
   type Serve,
-} from '../../src/index.ts'
-import { sqliteSchema } from '../../src/storage/sqlite.ts'
+} from '../../src/entries/index.ts'
+import { sqliteSchema } from '../../src/entries/sqlite.ts'
 import { openStage } from '../kit/stage.ts'
 
 const fields = { id: integer(), title: text() } as const

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { boolean, date, integer, text } from '../../src/index.ts'
+import { boolean, date, integer, text } from '../../src/entries/index.ts'
 import {
   fieldsOf,
   isItemQuery,
@@ -9,7 +9,7 @@ import {
 } from '../../src/events/served-items.ts'
 import { shownConditions } from '../../src/request/show-conditions.ts'
 import type { Condition, StorageQuery } from '../../src/request/query.ts'
-import { publishCollection } from '../../src/storage/index.ts'
+import { publishCollection } from '../../src/entries/storage.ts'
 
 const fields = { id: integer(), title: text(), day: date(), open: boolean() }
 const things = publishCollection('app', 'things', { key: 'id', fields })

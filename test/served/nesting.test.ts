@@ -9,7 +9,7 @@ import {
   warning,
   type CollectionBehaviour,
   type Handlers,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { joinTransaction } from '../../src/events/join-transaction.ts'
 import { openStage } from '../kit/stage.ts'
 

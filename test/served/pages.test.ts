@@ -12,7 +12,7 @@ import {
   system,
   text,
   type Item,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { openStage } from '../kit/stage.ts'
 
 const data = {

@@ -7,8 +7,8 @@ import {
   system,
   text,
   type Serve,
-} from '../../src/index.ts'
-import { StorageError } from '../../src/storage/index.ts'
+} from '../../src/entries/index.ts'
+import { StorageError } from '../../src/entries/storage.ts'
 import { openStage } from '../kit/stage.ts'
 
 const data = {

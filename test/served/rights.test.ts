@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { defineCollection, integer, principal, text, type Serve } from '../../src/index.ts'
+import { defineCollection, integer, principal, text, type Serve } from '../../src/entries/index.ts'
 import { visitor } from '../kit/visitors.ts'
 import { openStage } from '../kit/stage.ts'
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
-import { defineCollection, integer, text } from '../../src/index.ts'
-import { StorageError } from '../../src/storage/index.ts'
+import { defineCollection, integer, text } from '../../src/entries/index.ts'
+import { StorageError } from '../../src/entries/storage.ts'
 import { openServer } from '../kit/server.ts'
 
 /** A ticket as the other system has it. */

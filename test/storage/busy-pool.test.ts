@@ -6,7 +6,7 @@ import {
   integer,
   text,
   type Observation,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { serve } from '../../src/http/serve.ts'
 import { plainKeys } from '../kit/keys.ts'
 import { ownDatabases, type OwnDatabase } from '../kit/own-databases.ts'

@@ -18,12 +18,12 @@ import {
   uuid,
   type CollectionDefinition,
   type Field,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 import { markSelfChecking } from '../../src/storage/self-checking.ts'
-import type { StorageAdapter, StorageProblem } from '../../src/storage/index.ts'
-import { mysqlStorage } from '../../src/storage/mysql.ts'
-import { postgresStorage } from '../../src/storage/postgres.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import type { StorageAdapter, StorageProblem } from '../../src/entries/storage.ts'
+import { mysqlStorage } from '../../src/entries/mysql.ts'
+import { postgresStorage } from '../../src/entries/postgres.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
 import { missingServer as missingMariaDb, perServer, testDatabase } from '../kit/mysql.ts'
 import { missingServer as missingPostgres, testSchema } from '../kit/postgres.ts'

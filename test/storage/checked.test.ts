@@ -13,8 +13,13 @@ import {
   type ApplicationDefinitions,
   type Observation,
   type Service,
-} from '../../src/index.ts'
-import type { Row, StorageAdapter, StoragePage, StorageTextPage } from '../../src/storage/index.ts'
+} from '../../src/entries/index.ts'
+import type {
+  Row,
+  StorageAdapter,
+  StoragePage,
+  StorageTextPage,
+} from '../../src/entries/storage.ts'
 
 const noteData = {
   key: 'id',

@@ -1,8 +1,14 @@
 import { writeSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import { createTestClient } from '../../src/http/test-client.ts'
-import { createService, defineCollection, integer, openAccess, text } from '../../src/index.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
+import {
+  createService,
+  defineCollection,
+  integer,
+  openAccess,
+  text,
+} from '../../src/entries/index.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 
 /** What the process does. */
 export interface ShapesOrder {

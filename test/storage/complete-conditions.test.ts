@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { equals, queryOf, store } from '../../src/conformance/case.ts'
 import { everyCollection, orderLines, samples } from '../../src/conformance/collections.ts'
-import { testStorageAdapter } from '../../src/conformance/index.ts'
+import { testStorageAdapter } from '../../src/entries/conformance.ts'
 import type { Condition } from '../../src/storage/adapter.ts'
 import { checkedStorage } from '../../src/storage/checked.ts'
 import { completeConditions } from '../../src/storage/complete-conditions.ts'

@@ -12,9 +12,9 @@ import {
   openAccess,
   text,
   type ApplicationDefinitions,
-} from '../../src/index.ts'
-import type { Row, StorageAdapter, StorageProblem } from '../../src/storage/index.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+} from '../../src/entries/index.ts'
+import type { Row, StorageAdapter, StorageProblem } from '../../src/entries/storage.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
 
 const customers = defineCollection({

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { publishApplications } from '../../src/definition/publish-applications.ts'
-import { defineCollection, integer, text } from '../../src/index.ts'
+import { defineCollection, integer, text } from '../../src/entries/index.ts'
 import { inspectStorage } from '../../src/storage/inspect-storage.ts'
-import type { PublishedCollection, Row, StorageAdapter } from '../../src/storage/index.ts'
+import type { PublishedCollection, Row, StorageAdapter } from '../../src/entries/storage.ts'
 import { serverStorages } from '../kit/database-servers.ts'
 import { openStorage, storages } from '../kit/storages.ts'
 

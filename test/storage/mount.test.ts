@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { testStorageAdapter } from '../../src/conformance/index.ts'
+import { testStorageAdapter } from '../../src/entries/conformance.ts'
 import { defineCollection } from '../../src/definition/collection.ts'
 import { integer, text } from '../../src/definition/field.ts'
 import { publishCollection } from '../../src/definition/published.ts'

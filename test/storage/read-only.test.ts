@@ -9,11 +9,11 @@ import {
   system,
   text,
   type CollectionDefinition,
-} from '../../src/index.ts'
-import { apiKeys } from '../../src/security/index.ts'
-import { mount } from '../../src/index.ts'
-import type { StorageAdapter } from '../../src/storage/index.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+} from '../../src/entries/index.ts'
+import { apiKeys } from '../../src/entries/security.ts'
+import { mount } from '../../src/entries/index.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { ownDatabases } from '../kit/own-databases.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 

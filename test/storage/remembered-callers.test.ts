@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { createService, defineCollection, integer } from '../../src/index.ts'
-import { apiKeys } from '../../src/security/index.ts'
-import type { StorageAdapter } from '../../src/storage/index.ts'
+import { createService, defineCollection, integer } from '../../src/entries/index.ts'
+import { apiKeys } from '../../src/entries/security.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { ownDatabases, type OwnDatabase } from '../kit/own-databases.ts'
 
 const notes = defineCollection({ key: 'id', fields: { id: integer() } })

@@ -10,10 +10,10 @@ import {
   principal,
   text,
   type ApplicationDefinitions,
-} from '../../src/index.ts'
-import { createTestClient } from '../../src/http/test-client.ts'
-import type { StorageAdapter } from '../../src/storage/index.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+} from '../../src/entries/index.ts'
+import { createTestClient } from '../../src/entries/testing.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 
 const sharesTable = true
 const whole = defineCollection(

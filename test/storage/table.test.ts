@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { orderLines, rowOf } from '../../src/conformance/collections.ts'
 import type { StorageAdapter } from '../../src/storage/adapter.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { table, tableReader, type Table } from '../../src/storage/table.ts'
 import { drivers } from '../kit/databases.ts'
 

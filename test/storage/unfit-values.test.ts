@@ -16,11 +16,11 @@ import {
   type CollectionDefinition,
   type Observation,
   type Service,
-} from '../../src/index.ts'
-import type { StorageAdapter } from '../../src/storage/index.ts'
-import { mysqlStorage } from '../../src/storage/mysql.ts'
-import { postgresStorage } from '../../src/storage/postgres.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+} from '../../src/entries/index.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
+import { mysqlStorage } from '../../src/entries/mysql.ts'
+import { postgresStorage } from '../../src/entries/postgres.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
 import { missingServer as missingMariaDb, perServer, testDatabase } from '../kit/mysql.ts'
 import { missingServer as missingPostgres, testSchema } from '../kit/postgres.ts'

@@ -4,7 +4,7 @@ import { findValues } from '../../src/conformance/case.ts'
 import { customers, orderLines, rowOf } from '../../src/conformance/collections.ts'
 import type { StorageAdapter, StorageTransaction } from '../../src/storage/adapter.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle, temporaryDirectory } from '../kit/databases.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 

@@ -6,7 +6,7 @@ import {
   memoryStorage,
   openAccess,
   text,
-} from '../../src/index.ts'
+} from '../../src/entries/index.ts'
 
 text({ enumeration: ['open', 'done'], default: 'open' })
 text({ enumeration: ['open', 'done'], default: () => 'open' })

@@ -10,7 +10,7 @@ import {
   createClient, saved, type PageItem, type PortableCollection, type ResponseItem,
 } from 'rowgate/client'
 
-import * as other from '../../other/src/index.ts'
+import * as other from '../../other/src/entries/index.ts'
 
 const orders = defineCollection(
   {

@@ -7,7 +7,6 @@ import { authorizationFinder } from '../find-authorization.ts'
 import { verifiedTokens } from './verified-tokens.ts'
 import type { Rejected, SecurityContext, SecurityProvider } from '../provider.ts'
 
-export type { AuthServerOptions, PublicKeySet } from './auth-server-options.ts'
 
 /**
  * Creates a provider that authenticates by the bearer tokens of an external authorization server (RFC

@@ -1,5 +1,5 @@
-import { createDeployment, type Builder } from '../../../src/deployment/index.ts'
-import { defineCollection, integer, text } from '../../../src/index.ts'
+import { createDeployment, type Builder } from '../../../src/entries/deployment.ts'
+import { defineCollection, integer, text } from '../../../src/entries/index.ts'
 import { environment, solutions } from '../../deployment/solutions.ts'
 
 interface Balanced {

@@ -1,7 +1,7 @@
 import { createPool, type Pool, type PoolOptions } from 'mysql2/promise'
 import type { RowDataPacket } from 'mysql2'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { mysqlStorage } from '../../../src/storage/mysql.ts'
+import { mysqlStorage } from '../../../src/entries/mysql.ts'
 import type { Address, ReplicatedServers } from './replica-cases.ts'
 import type { ServerProgram } from './server-program.ts'
 

@@ -1,8 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { createService, defineCollection, integer, openAccess, text } from '../../../src/index.ts'
-import { apiKeys } from '../../../src/security/index.ts'
-import type { StorageAdapter } from '../../../src/storage/index.ts'
+import {
+  createService,
+  defineCollection,
+  integer,
+  openAccess,
+  text,
+} from '../../../src/entries/index.ts'
+import { apiKeys } from '../../../src/entries/security.ts'
+import type { StorageAdapter } from '../../../src/entries/storage.ts'
 import { startProxy } from '../../kit/proxy.ts'
 import { send } from '../../kit/service.ts'
 import type { ServerProgram } from './server-program.ts'

@@ -1,7 +1,7 @@
-import { createClient, RequestError } from '../../../src/client/index.ts'
-import { connection, endpoint, isCallError, readStream } from '../../../src/consume/index.ts'
+import { createClient, RequestError } from '../../../src/entries/client.ts'
+import { connection, endpoint, isCallError, readStream } from '../../../src/entries/consume.ts'
 import { fetchedKeys } from '../../../src/security/auth-server/fetched-keys.ts'
-import { typed } from '../../../src/consume/index.ts'
+import { typed } from '../../../src/entries/consume.ts'
 import { randomOf } from '../../kit/hostile-peer.ts'
 import type { HostileOrder } from './hostile.test.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { root } from '../../../.ci/entries.ts'
-import { connection, pages, type Endpoint } from '../../../src/consume/index.ts'
+import { connection, pages, type Endpoint } from '../../../src/entries/consume.ts'
 import { importOpenApi } from '../../../src/consume/openapi/import-openapi.ts'
 import { rejection } from '../calls.ts'
 import { serveDocument } from './document-server.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import ts from 'typescript'
 import { root } from '../../../.ci/entries.ts'
-import type { Connection, Endpoint } from '../../../src/consume/index.ts'
+import type { Connection, Endpoint } from '../../../src/entries/consume.ts'
 
 /** The exports of a generated file. */
 export interface GeneratedModule {

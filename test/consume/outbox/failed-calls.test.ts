@@ -7,8 +7,14 @@ import {
   endpoint,
   sample,
   type Schema,
-} from '../../../src/consume/index.ts'
-import { createService, defineCollection, openAccess, principal, text } from '../../../src/index.ts'
+} from '../../../src/entries/consume.ts'
+import {
+  createService,
+  defineCollection,
+  openAccess,
+  principal,
+  text,
+} from '../../../src/entries/index.ts'
 import { openStorage } from '../../kit/storages.ts'
 import { respond, startServer } from '../server.ts'
 import { openStage, ship } from './stage.ts'

@@ -6,8 +6,14 @@ import {
   type FunctionCall,
   type OutboxOptions,
   type OutboxFunction,
-} from '../../../src/consume/index.ts'
-import { createService, defineCollection, openAccess, principal, text } from '../../../src/index.ts'
+} from '../../../src/entries/consume.ts'
+import {
+  createService,
+  defineCollection,
+  openAccess,
+  principal,
+  text,
+} from '../../../src/entries/index.ts'
 import { openStorage, storages, type Storage } from '../../kit/storages.ts'
 import { shippingEndpoint } from './shipping.ts'
 

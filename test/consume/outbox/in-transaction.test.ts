@@ -1,6 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { connection, endpoint, isCallError } from '../../../src/consume/index.ts'
-import { createService, defineCollection, openAccess, principal, text } from '../../../src/index.ts'
+import { connection, endpoint, isCallError } from '../../../src/entries/consume.ts'
+import {
+  createService,
+  defineCollection,
+  openAccess,
+  principal,
+  text,
+} from '../../../src/entries/index.ts'
 import { openStorage, storages } from '../../kit/storages.ts'
 
 const weather = endpoint(

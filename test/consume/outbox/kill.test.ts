@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createOutbox } from '../../../src/consume/index.ts'
-import { createService, defineCollection, openAccess, principal, text } from '../../../src/index.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+import { createOutbox } from '../../../src/entries/consume.ts'
+import {
+  createService,
+  defineCollection,
+  openAccess,
+  principal,
+  text,
+} from '../../../src/entries/index.ts'
+import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 import type { Running } from '../../kit/programs.ts'
 import { processes } from './processes.ts'
 import { shipments, shippingEndpoint } from './shipping.ts'

@@ -1,9 +1,15 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createOutbox } from '../../../src/consume/index.ts'
+import { createOutbox } from '../../../src/entries/consume.ts'
 import { outboxCollections, type OutboxStorage } from '../../../src/consume/outbox/collections.ts'
 import { arrangeLane, oldLanes } from '../../../src/consume/outbox/lanes.ts'
-import { createService, defineCollection, openAccess, principal, text } from '../../../src/index.ts'
-import type { StorageAdapter } from '../../../src/storage/index.ts'
+import {
+  createService,
+  defineCollection,
+  openAccess,
+  principal,
+  text,
+} from '../../../src/entries/index.ts'
+import type { StorageAdapter } from '../../../src/entries/storage.ts'
 import { readFitting } from '../../../src/storage/fitting-rows.ts'
 import { table } from '../../../src/storage/table.ts'
 import { openStage, ship } from './stage.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createOutbox, isCallError, rule } from '../../../src/consume/index.ts'
-import { createService, memoryStorage, openAccess } from '../../../src/index.ts'
+import { createOutbox, isCallError, rule } from '../../../src/entries/consume.ts'
+import { createService, memoryStorage, openAccess } from '../../../src/entries/index.ts'
 import { respond } from '../server.ts'
 import { storages } from '../../kit/storages.ts'
 import { shipments, shippingEndpoint } from './shipping.ts'

@@ -6,7 +6,7 @@ import {
   deliverTo,
   endpoint,
   sample,
-} from '../../../src/consume/index.ts'
+} from '../../../src/entries/consume.ts'
 import type { OutboxEndpoints } from '../../../src/consume/outbox/options.ts'
 import { RuleError } from '../../../src/consume/rules/rule-error.ts'
 import {
@@ -16,9 +16,9 @@ import {
   principal,
   text,
   type Observation,
-} from '../../../src/index.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
-import { StorageError } from '../../../src/storage/index.ts'
+} from '../../../src/entries/index.ts'
+import { sqliteStorage } from '../../../src/entries/sqlite.ts'
+import { StorageError } from '../../../src/entries/storage.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
 import { openStage } from './stage.ts'
 

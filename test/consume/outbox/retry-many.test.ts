@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createOutbox } from '../../../src/consume/index.ts'
+import { createOutbox } from '../../../src/entries/consume.ts'
 import {
   createService,
   defineCollection,
@@ -7,9 +7,9 @@ import {
   openAccess,
   principal,
   text,
-} from '../../../src/index.ts'
+} from '../../../src/entries/index.ts'
 import { outboxCollections } from '../../../src/consume/outbox/collections.ts'
-import type { StorageAdapter, StorageReader } from '../../../src/storage/index.ts'
+import type { StorageAdapter, StorageReader } from '../../../src/entries/storage.ts'
 import { table } from '../../../src/storage/table.ts'
 import { openStorage, storages, type Storage } from '../../kit/storages.ts'
 

@@ -1,5 +1,5 @@
-import { connection, endpoint, typed } from '../../../src/consume/index.ts'
-import { defineCollection, text } from '../../../src/index.ts'
+import { connection, endpoint, typed } from '../../../src/entries/consume.ts'
+import { defineCollection, text } from '../../../src/entries/index.ts'
 
 /** What the shipping service responds. */
 export interface Shipment {

@@ -6,7 +6,7 @@ import {
   type Delivery,
   type OutboxOptions,
   type DeliveryHandlers,
-} from '../../../src/consume/index.ts'
+} from '../../../src/entries/consume.ts'
 import {
   createService,
   defineCollection,
@@ -14,7 +14,7 @@ import {
   principal,
   text,
   type Observation,
-} from '../../../src/index.ts'
+} from '../../../src/entries/index.ts'
 import { readJson, respond, startServer } from '../server.ts'
 import { shipments, shippingEndpoint, type Shipment } from './shipping.ts'
 import { openStorage, storages, type Storage } from '../../kit/storages.ts'

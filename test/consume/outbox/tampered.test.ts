@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { outboxTables } from '../../../src/consume/index.ts'
+import { outboxTables } from '../../../src/entries/consume.ts'
 import { tamperedDatabases } from '../../kit/tampering.ts'
 import { respond } from '../server.ts'
 import { openStage, ship } from './stage.ts'

@@ -4,8 +4,8 @@ import {
   endpoint,
   restCollection,
   rowgateCollection,
-} from '../../../src/consume/index.ts'
-import { integer, text } from '../../../src/index.ts'
+} from '../../../src/entries/consume.ts'
+import { integer, text } from '../../../src/entries/index.ts'
 import { data, endpointsOf } from './tracker.ts'
 
 const endpoints = endpointsOf({ url: 'http://127.0.0.1:9' })

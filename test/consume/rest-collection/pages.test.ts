@@ -5,8 +5,8 @@ import {
   type ListMapping,
   type Paging,
   type RestCollectionOptions,
-} from '../../../src/consume/index.ts'
-import { defineCollection, integer, system, text } from '../../../src/index.ts'
+} from '../../../src/entries/consume.ts'
+import { defineCollection, integer, system, text } from '../../../src/entries/index.ts'
 import { openStage } from '../../kit/stage.ts'
 import { visitor } from '../../kit/visitors.ts'
 import { data, endpointsOf, pagings, startTracker, type Issue, type Tracker } from './tracker.ts'

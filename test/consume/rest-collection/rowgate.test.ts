@@ -1,6 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { connection, rowgateCollection } from '../../../src/consume/index.ts'
-import { defineCollection, error, integer, system, text, warning } from '../../../src/index.ts'
+import { connection, rowgateCollection } from '../../../src/entries/consume.ts'
+import {
+  defineCollection,
+  error,
+  integer,
+  system,
+  text,
+  warning,
+} from '../../../src/entries/index.ts'
 import { bindings } from '../../kit/cells.ts'
 import { openStage } from '../../kit/stage.ts'
 

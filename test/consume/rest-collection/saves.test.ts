@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
-import { restCollection, type RestCollectionOptions } from '../../../src/consume/index.ts'
-import { defineCollection } from '../../../src/index.ts'
+import { restCollection, type RestCollectionOptions } from '../../../src/entries/consume.ts'
+import { defineCollection } from '../../../src/entries/index.ts'
 import { valueAt } from '../../../src/consume/json-path.ts'
 import { openStage } from '../../kit/stage.ts'
 import { respond } from '../server.ts'

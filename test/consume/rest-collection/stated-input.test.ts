@@ -5,9 +5,9 @@ import {
   restCollection,
   typed,
   type RestCollectionOptions,
-} from '../../../src/consume/index.ts'
+} from '../../../src/entries/consume.ts'
 import type { Parameters } from '../../../src/consume/parameters.ts'
-import { defineCollection, integer, principal, text } from '../../../src/index.ts'
+import { defineCollection, integer, principal, text } from '../../../src/entries/index.ts'
 import { openStage } from '../../kit/stage.ts'
 
 interface Note {

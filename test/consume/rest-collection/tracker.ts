@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
-import { connection, endpoint, typed, type Paging } from '../../../src/consume/index.ts'
-import { integer, text } from '../../../src/index.ts'
+import { connection, endpoint, typed, type Paging } from '../../../src/entries/consume.ts'
+import { integer, text } from '../../../src/entries/index.ts'
 import { readJson, respond, startServer, type LocalServer } from '../server.ts'
 
 /** An issue as the tracker has it. */

@@ -6,7 +6,7 @@ import {
   text,
   type ApplicationDefinitions,
   type CollectionDefinition,
-} from '../../../src/index.ts'
+} from '../../../src/entries/index.ts'
 import { applications, reversed } from '../package/release.ts'
 
 const orders = (changes: Partial<CollectionDefinition> = {}): ApplicationDefinitions => ({

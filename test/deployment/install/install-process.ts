@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { openDisk } from '../../../src/deployment/install/disk.ts'
 import { installOn } from '../../../src/deployment/install/install-package.ts'
 import { rollbackOn } from '../../../src/deployment/install/rollback.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 
 /** What the process is told to do, as its one argument in JSON. */
 export interface Order {

@@ -1,10 +1,10 @@
-import { defineCollection, text, type ApplicationDefinitions } from '../../../src/index.ts'
+import { defineCollection, text, type ApplicationDefinitions } from '../../../src/entries/index.ts'
 import {
   definitionBuilder,
   type DefinitionBuilderOptions,
 } from '../../../src/deployment/builders/definition-builder.ts'
 import { definitionData } from '../../../src/deployment/package/definition-data.ts'
-import { sqliteSchema } from '../../../src/storage/sqlite.ts'
+import { sqliteSchema } from '../../../src/entries/sqlite.ts'
 import { jobOf, never } from '../package/release.ts'
 
 const fields = { code: text({ maxLength: 5 }), name: text() }

@@ -10,9 +10,9 @@ import {
   withCode,
   type ApplicationDefinitions,
   type CollectionCode,
-} from '../../../src/index.ts'
+} from '../../../src/entries/index.ts'
 import { definitionData } from '../../../src/deployment/package/definition-data.ts'
-import { createDeployment, definitionBuilder } from '../../../src/deployment/index.ts'
+import { createDeployment, definitionBuilder } from '../../../src/entries/deployment.ts'
 import { installedApplications } from '../../../src/deployment/install/release-folder.ts'
 import { installPackage } from '../../../src/deployment/install/install-package.ts'
 import { principal } from '../../../src/definition/principal.ts'

@@ -13,8 +13,8 @@ import {
   readApplications,
   stringifyJson,
   type ApplicationDefinitions,
-} from '../../../src/index.ts'
-import { publishCollection } from '../../../src/storage/index.ts'
+} from '../../../src/entries/index.ts'
+import { publishCollection } from '../../../src/entries/storage.ts'
 import { applications, reversed, withCode } from './release.ts'
 
 const options = {

@@ -9,7 +9,7 @@ import {
   text,
   uuid,
   type ApplicationDefinitions,
-} from '../../../src/index.ts'
+} from '../../../src/entries/index.ts'
 import type { BuildJob } from '../../../src/deployment/builder.ts'
 
 /** Applications with every kind of option, and without code. */

@@ -1,10 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
-import {
-  pgBossQueue,
-  type PgBossJob,
-  type PgBossLike,
-} from '../../../src/deployment/queues/pg-boss.ts'
+import { pgBossQueue, type PgBossJob, type PgBossLike } from '../../../src/entries/pg-boss.ts'
 
 /** Something with the methods of pg-boss whose `fetch` resolves when the test says so. */
 function slowBoss() {

@@ -1,8 +1,5 @@
 import type { Principal } from '../../../src/definition/principal.ts'
-import {
-  authServer,
-  type AuthServerOptions,
-} from '../../../src/security/auth-server/auth-server.ts'
+import { authServer, type AuthServerOptions } from '../../../src/entries/auth-server.ts'
 import type { Rejected, SecurityProvider } from '../../../src/security/provider.ts'
 import { contextOf, people, requestWith, type People } from '../basic/context.ts'
 import { audience, issuer, now } from './authority.ts'

@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest'
-import {
-  authServer,
-  type AuthServerOptions,
-} from '../../../src/security/auth-server/auth-server.ts'
+import { authServer, type AuthServerOptions } from '../../../src/entries/auth-server.ts'
 import { requestWith } from '../basic/context.ts'
 
 const least = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { anonymous, ServiceError } from '../../../src/index.ts'
+import { anonymous, ServiceError } from '../../../src/entries/index.ts'
 import { stage, tiny, type TinyParts } from './fixture.ts'
 
 const secret = 'no-log-may-have-this'

@@ -1,13 +1,13 @@
 import { expect } from 'vitest'
 import { isServiceError, type ServiceError } from '../../../src/errors.ts'
-import { principal, type Observation, type Principal } from '../../../src/index.ts'
+import { principal, type Observation, type Principal } from '../../../src/entries/index.ts'
 import type {
   Limits,
   Rejected,
   SecurityContext,
   SecurityProvider,
-} from '../../../src/security/index.ts'
-import type { MaybePromise } from '../../../src/storage/index.ts'
+} from '../../../src/entries/security.ts'
+import type { MaybePromise } from '../../../src/entries/storage.ts'
 import { createGate } from '../../../src/security/gate.ts'
 import { applyLimits } from '../../../src/security/limiting.ts'
 

@@ -9,7 +9,7 @@ import {
   system,
   text,
   type Principal,
-} from '../../../src/index.ts'
+} from '../../../src/entries/index.ts'
 import { asPrincipal, becomeSystem, forgedSystems, harmlessClaims } from '../../kit/forgeries.ts'
 import { stage, tiny } from './fixture.ts'
 

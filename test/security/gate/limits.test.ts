@@ -1,7 +1,7 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { expect, test } from 'vitest'
-import { anonymous, principal } from '../../../src/index.ts'
-import type { Limiter } from '../../../src/security/index.ts'
+import { anonymous, principal } from '../../../src/entries/index.ts'
+import type { Limiter } from '../../../src/entries/security.ts'
 import { stage, tiny } from './fixture.ts'
 
 const provider = tiny('one', {

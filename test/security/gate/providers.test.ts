@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { anonymous, principal, type Principal } from '../../../src/index.ts'
-import type { Rejected } from '../../../src/security/index.ts'
+import { anonymous, principal, type Principal } from '../../../src/entries/index.ts'
+import type { Rejected } from '../../../src/entries/security.ts'
 import { known, stage, tiny } from './fixture.ts'
 
 const ann = { headers: { 'x-ticket': 'ann' } }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { SecurityContext } from '../../../src/security/provider.ts'
-import { principal } from '../../../src/index.ts'
+import { principal } from '../../../src/entries/index.ts'
 import { callerCache } from '../../../src/security/keys/api-key.ts'
 import type { KeyRecord } from '../../../src/security/keys/key-store.ts'
 import { openFixture, provider } from './fixture.ts'

@@ -15,7 +15,7 @@ import { clockAt } from '../../kit/clock.ts'
 import { allRows } from '../../kit/storages.ts'
 import type { Row, StorageAdapter } from '../../../src/storage/adapter.ts'
 import { memoryStorage } from '../../../src/storage/memory.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 
 export type StorageName = 'memory' | 'SQLite file' | 'SQLite in memory'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { apiKeys, exportProvider, importProvider } from '../../../src/security/index.ts'
-import type { ApiKeyOptions } from '../../../src/security/index.ts'
+import { apiKeys, exportProvider, importProvider } from '../../../src/entries/security.ts'
+import type { ApiKeyOptions } from '../../../src/entries/security.ts'
 
 function mistakesOf(options: unknown): readonly string[] {
   try {

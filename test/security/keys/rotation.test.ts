@@ -7,7 +7,7 @@ import { securityCollections } from '../../../src/security/collections.ts'
 import { retireKey, revokeKey } from '../../../src/security/keys/key-changes.ts'
 import { findKey, type StoredKey } from '../../../src/security/keys/key-row.ts'
 import type { NewKey } from '../../../src/security/keys/key-store.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 import {
   createFixture,
   openFixture,

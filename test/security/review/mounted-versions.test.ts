@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { PublishedCollection } from '../../../src/definition/published.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
-import { defineCollection, memoryStorage, mount, text } from '../../../src/index.ts'
-import type { StorageAdapter } from '../../../src/storage/index.ts'
+import { defineCollection, memoryStorage, mount, text } from '../../../src/entries/index.ts'
+import type { StorageAdapter } from '../../../src/entries/storage.ts'
 
 const items = defineCollection({ key: 'id', fields: { id: text() } })
 const [inDesk, inShop] = ['desk', 'shop'].map((application) =>

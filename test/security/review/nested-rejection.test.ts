@@ -6,8 +6,8 @@ import {
   principal,
   system,
   text,
-} from '../../../src/index.ts'
-import type { SecurityProvider } from '../../../src/security/index.ts'
+} from '../../../src/entries/index.ts'
+import type { SecurityProvider } from '../../../src/entries/security.ts'
 
 const people = defineCollection(
   {

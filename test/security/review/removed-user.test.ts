@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createService, memoryStorage } from '../../../src/index.ts'
-import type { StorageAdapter } from '../../../src/storage/index.ts'
-import { apiKeys } from '../../../src/security/index.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+import { createService, memoryStorage } from '../../../src/entries/index.ts'
+import type { StorageAdapter } from '../../../src/entries/storage.ts'
+import { apiKeys } from '../../../src/entries/security.ts'
+import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 
 const storages: Readonly<Record<string, () => StorageAdapter>> = {
   memory: memoryStorage,

@@ -6,9 +6,9 @@ import {
   memoryStorage,
   principal,
   text,
-} from '../../../src/index.ts'
-import type { FindUser, User } from '../../../src/security/index.ts'
-import { apiKeys } from '../../../src/security/index.ts'
+} from '../../../src/entries/index.ts'
+import type { FindUser, User } from '../../../src/entries/security.ts'
+import { apiKeys } from '../../../src/entries/security.ts'
 import { stage, tiny, type Verdict } from '../gate/fixture.ts'
 
 const eve = { headers: { 'x-ticket': 'eve' } }

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { publishApplications } from '../../../src/definition/publish-applications.ts'
-import { defineCollection, instant, integer, text } from '../../../src/index.ts'
-import type { CollectionDefinition } from '../../../src/index.ts'
-import { mysqlStorage } from '../../../src/storage/mysql.ts'
+import { defineCollection, instant, integer, text } from '../../../src/entries/index.ts'
+import type { CollectionDefinition } from '../../../src/entries/index.ts'
+import { mysqlStorage } from '../../../src/entries/mysql.ts'
 import { missingServer, perServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 
 const missing = await missingServer()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { testStorageAdapter } from '../../../src/conformance/index.ts'
-import { mysqlStorage } from '../../../src/storage/mysql.ts'
+import { testStorageAdapter } from '../../../src/entries/conformance.ts'
+import { mysqlStorage } from '../../../src/entries/mysql.ts'
 import { missingServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 
 const missing = await missingServer()

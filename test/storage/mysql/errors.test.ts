@@ -8,9 +8,9 @@ import {
   text,
   type CollectionDefinition,
   type Field,
-} from '../../../src/index.ts'
-import type { PublishedCollection, Row, StorageAdapter } from '../../../src/storage/index.ts'
-import { mysqlStorage, type MysqlOptions, type MysqlPool } from '../../../src/storage/mysql.ts'
+} from '../../../src/entries/index.ts'
+import type { PublishedCollection, Row, StorageAdapter } from '../../../src/entries/storage.ts'
+import { mysqlStorage, type MysqlOptions, type MysqlPool } from '../../../src/entries/mysql.ts'
 import { errorKinds } from '../../../src/storage/mysql/failure.ts'
 import { missingServer, perServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 import { startProxy } from '../../kit/proxy.ts'

@@ -14,9 +14,9 @@ import {
   openAccess,
   text,
   uuid,
-} from '../../../src/index.ts'
-import type { StorageAdapter } from '../../../src/storage/index.ts'
-import { mysqlStorage } from '../../../src/storage/mysql.ts'
+} from '../../../src/entries/index.ts'
+import type { StorageAdapter } from '../../../src/entries/storage.ts'
+import { mysqlStorage } from '../../../src/entries/mysql.ts'
 import { exactCollations } from '../../../src/storage/mysql/dialect.ts'
 import { missingServer, numbersTable, perServer, testDatabase } from '../../kit/mysql.ts'
 import { oddJson, testInspection, type OddColumn } from '../sql/inspection-cases.ts'

@@ -3,9 +3,13 @@ import { queryOf } from '../../../src/conformance/case.ts'
 import { samples } from '../../../src/conformance/collections.ts'
 import { publishApplications } from '../../../src/definition/publish-applications.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
-import { defineCollection, integer, text } from '../../../src/index.ts'
-import type { Condition, PublishedCollection, StorageAdapter } from '../../../src/storage/index.ts'
-import { mysqlStorage } from '../../../src/storage/mysql.ts'
+import { defineCollection, integer, text } from '../../../src/entries/index.ts'
+import type {
+  Condition,
+  PublishedCollection,
+  StorageAdapter,
+} from '../../../src/entries/storage.ts'
+import { mysqlStorage } from '../../../src/entries/mysql.ts'
 import { missingServer, perServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 
 const missing = await missingServer()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { publishApplications } from '../../../src/definition/publish-applications.ts'
-import { defineCollection, integer } from '../../../src/index.ts'
+import { defineCollection, integer } from '../../../src/entries/index.ts'
 import { mysqlDialect } from '../../../src/storage/mysql/dialect.ts'
 import { exactNames, foldedNames } from '../../../src/storage/sql/tables.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { queryOf, type PartialQuery } from '../../../src/conformance/case.ts'
-import { mysqlStorage } from '../../../src/storage/mysql.ts'
+import { mysqlStorage } from '../../../src/entries/mysql.ts'
 import { readTables } from '../../../src/storage/mysql/catalogue.ts'
 import { mysqlConnections } from '../../../src/storage/mysql/connection.ts'
 import { completeMysql } from '../../../src/storage/mysql/options.ts'

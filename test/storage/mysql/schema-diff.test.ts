@@ -9,8 +9,8 @@ import {
   text,
   type ApplicationDefinition,
   type Field,
-} from '../../../src/index.ts'
-import { mysqlStorage } from '../../../src/storage/mysql.ts'
+} from '../../../src/entries/index.ts'
+import { mysqlStorage } from '../../../src/entries/mysql.ts'
 import { mysqlConnections } from '../../../src/storage/mysql/connection.ts'
 import { completeMysql } from '../../../src/storage/mysql/options.ts'
 import { exactCollations } from '../../../src/storage/mysql/dialect.ts'

@@ -18,14 +18,14 @@ import {
   uuid,
   type CollectionDefinition,
   type Field,
-} from '../../../src/index.ts'
+} from '../../../src/entries/index.ts'
 import {
   mysqlSchema,
   mysqlStorage,
   type MysqlClient,
   type MysqlOptions,
   type MysqlPool,
-} from '../../../src/storage/mysql.ts'
+} from '../../../src/entries/mysql.ts'
 import { missingServer, perServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 
 const missing = await missingServer()

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Pool, RowDataPacket } from 'mysql2/promise'
 import { describe, expect, test } from 'vitest'
 import { customers } from '../../../src/conformance/collections.ts'
-import { mysqlStorage } from '../../../src/storage/mysql.ts'
+import { mysqlStorage } from '../../../src/entries/mysql.ts'
 import { missingServer, perServer, testDatabase } from '../../kit/mysql.ts'
 import { everyRow, signal, testTransactions, visit, writing } from '../sql/transaction-cases.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { publishCollection } from '../../../src/definition/published.ts'
-import { defineCollection, integer, text } from '../../../src/index.ts'
+import { defineCollection, integer, text } from '../../../src/entries/index.ts'
 import { readTables } from '../../../src/storage/mysql/catalogue.ts'
 import { mysqlConnections, type MysqlConnections } from '../../../src/storage/mysql/connection.ts'
 import { completeMysql } from '../../../src/storage/mysql/options.ts'

@@ -1,6 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { publishApplications } from '../../../src/definition/publish-applications.ts'
-import { defineCollection, integer, text, type CollectionDefinition } from '../../../src/index.ts'
+import {
+  defineCollection,
+  integer,
+  text,
+  type CollectionDefinition,
+} from '../../../src/entries/index.ts'
 import { mysqlConnections } from '../../../src/storage/mysql/connection.ts'
 import { completeMysql } from '../../../src/storage/mysql/options.ts'
 import { mysqlSchemaDatabase } from '../../../src/storage/mysql/schema-database.ts'

@@ -6,9 +6,9 @@ import {
   principal,
   text,
   type CollectionBehaviour,
-} from '../../../src/index.ts'
-import { apiKeys } from '../../../src/security/index.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
+} from '../../../src/entries/index.ts'
+import { apiKeys } from '../../../src/entries/security.ts'
+import { postgresStorage } from '../../../src/entries/postgres.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 
 const missing = await missingServer()

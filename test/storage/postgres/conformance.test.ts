@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { testStorageAdapter } from '../../../src/conformance/index.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
+import { testStorageAdapter } from '../../../src/entries/conformance.ts'
+import { postgresStorage } from '../../../src/entries/postgres.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 
 const missing = await missingServer()

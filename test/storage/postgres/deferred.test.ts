@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createService, defineCollection, integer, openAccess, text } from '../../../src/index.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
-import { createTestClient, type TestClient } from '../../../src/http/test-client.ts'
+import {
+  createService,
+  defineCollection,
+  integer,
+  openAccess,
+  text,
+} from '../../../src/entries/index.ts'
+import { postgresStorage } from '../../../src/entries/postgres.ts'
+import { createTestClient, type TestClient } from '../../../src/entries/testing.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 
 const rooms = defineCollection({ key: 'name', fields: { name: text() } })

@@ -8,8 +8,8 @@ import {
   integer,
   json,
   text,
-} from '../../../src/index.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
+} from '../../../src/entries/index.ts'
+import { postgresStorage } from '../../../src/entries/postgres.ts'
 import { missingServer, testSchema } from '../../kit/postgres.ts'
 import { oddJson, testInspection } from '../sql/inspection-cases.ts'
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestClient, type TestClient } from '../../../src/http/test-client.ts'
+import { createTestClient, type TestClient } from '../../../src/entries/testing.ts'
 import {
   createService,
   defineCollection,
@@ -9,8 +9,8 @@ import {
   principal,
   text,
   type Observation,
-} from '../../../src/index.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
+} from '../../../src/entries/index.ts'
+import { postgresStorage } from '../../../src/entries/postgres.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 
 const id = integer({ generated: 'database' })

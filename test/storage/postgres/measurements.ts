@@ -1,5 +1,5 @@
-import { defineCollection, double, instant, integer, text } from '../../../src/index.ts'
-import { publishCollection } from '../../../src/storage/index.ts'
+import { defineCollection, double, instant, integer, text } from '../../../src/entries/index.ts'
+import { publishCollection } from '../../../src/entries/storage.ts'
 
 /** Values that depend on the settings of a connection. */
 export const measurements = publishCollection(

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { publishApplications } from '../../../src/definition/publish-applications.ts'
-import { boolean, defineCollection, integer, text } from '../../../src/index.ts'
-import type { PublishedCollection, Row, StorageAdapter } from '../../../src/storage/index.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
+import { boolean, defineCollection, integer, text } from '../../../src/entries/index.ts'
+import type { PublishedCollection, Row, StorageAdapter } from '../../../src/entries/storage.ts'
+import { postgresStorage } from '../../../src/entries/postgres.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 import { duplicate, insert, invalid } from '../sql/error-cases.ts'
 

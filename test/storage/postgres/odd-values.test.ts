@@ -3,8 +3,8 @@ import { samples } from '../../../src/conformance/collections.ts'
 import { queryOf } from '../../../src/conformance/case.ts'
 import { encodeRow } from '../../../src/request/serialize.ts'
 import { isStorageError } from '../../../src/storage/adapter.ts'
-import type { StorageAdapter } from '../../../src/storage/index.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
+import type { StorageAdapter } from '../../../src/entries/storage.ts'
+import { postgresStorage } from '../../../src/entries/postgres.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 
 const missing = await missingServer()

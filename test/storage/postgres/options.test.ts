@@ -1,6 +1,6 @@
 import { Pool } from 'pg'
 import { expect, test } from 'vitest'
-import { postgresStorage, type PostgresOptions } from '../../../src/storage/postgres.ts'
+import { postgresStorage, type PostgresOptions } from '../../../src/entries/postgres.ts'
 
 const pool = new Pool()
 const milliseconds = 'must be a whole number of milliseconds from 0 to 600000'

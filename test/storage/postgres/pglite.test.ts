@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { testStorageAdapter } from '../../../src/conformance/index.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
+import { testStorageAdapter } from '../../../src/entries/conformance.ts'
+import { postgresStorage } from '../../../src/entries/postgres.ts'
 import { startPglite, type OwnPglite } from '../../kit/pglite.ts'
 import { missingServer } from '../../kit/postgres.ts'
 import { isWhole } from '../../kit/storages.ts'

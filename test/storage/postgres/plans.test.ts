@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { queryOf, type PartialQuery } from '../../../src/conformance/case.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
+import { postgresStorage } from '../../../src/entries/postgres.ts'
 import { readTables } from '../../../src/storage/postgres/catalogue.ts'
 import { connections } from '../../../src/storage/postgres/connection.ts'
 import { completePostgres } from '../../../src/storage/postgres/options.ts'

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { queryOf } from '../../../src/conformance/case.ts'
 import { samples } from '../../../src/conformance/collections.ts'
-import type { StorageAdapter } from '../../../src/storage/index.ts'
-import { postgresStorage, type PostgresPool } from '../../../src/storage/postgres.ts'
+import type { StorageAdapter } from '../../../src/entries/storage.ts'
+import { postgresStorage, type PostgresPool } from '../../../src/entries/postgres.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 
 const missing = await missingServer()

@@ -11,8 +11,8 @@ import {
   text,
   type ApplicationDefinition,
   type Field,
-} from '../../../src/index.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
+} from '../../../src/entries/index.ts'
+import { postgresStorage } from '../../../src/entries/postgres.ts'
 import { connections } from '../../../src/storage/postgres/connection.ts'
 import { completePostgres } from '../../../src/storage/postgres/options.ts'
 import { postgresSchemaDatabase } from '../../../src/storage/postgres/schema-database.ts'

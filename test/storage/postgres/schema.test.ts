@@ -14,12 +14,12 @@ import {
   text,
   type CollectionDefinition,
   type Field,
-} from '../../../src/index.ts'
+} from '../../../src/entries/index.ts'
 import {
   postgresSchema,
   postgresStorage,
   type PostgresOptions,
-} from '../../../src/storage/postgres.ts'
+} from '../../../src/entries/postgres.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 
 const missing = await missingServer()

@@ -13,14 +13,14 @@ import {
   text,
   uuid,
   type CollectionDefinition,
-} from '../../../src/index.ts'
+} from '../../../src/entries/index.ts'
 import { searchText, type StorageAdapter } from '../../../src/storage/adapter.ts'
 import { readTables } from '../../../src/storage/postgres/catalogue.ts'
 import { connections } from '../../../src/storage/postgres/connection.ts'
 import { completePostgres } from '../../../src/storage/postgres/options.ts'
 import { sql } from '../../../src/storage/sql/fragments.ts'
 import { pageStatement } from '../../../src/storage/sql/statements.ts'
-import { postgresSchema, postgresStorage } from '../../../src/storage/postgres.ts'
+import { postgresSchema, postgresStorage } from '../../../src/entries/postgres.ts'
 import { foldedLetters } from '../../../src/storage/sql/folded-letters.ts'
 import { schemaPool, missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 

@@ -6,9 +6,9 @@ import {
   integer,
   openAccess,
   type Observation,
-} from '../../../src/index.ts'
-import { createTestClient, type TestClient } from '../../../src/http/test-client.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
+} from '../../../src/entries/index.ts'
+import { createTestClient, type TestClient } from '../../../src/entries/testing.ts'
+import { postgresStorage } from '../../../src/entries/postgres.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 
 const id = integer({ generated: 'database' })

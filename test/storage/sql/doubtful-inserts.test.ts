@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { date, defineCollection, integer, text } from '../../../src/index.ts'
+import { date, defineCollection, integer, text } from '../../../src/entries/index.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
-import type { Row, StorageAdapter } from '../../../src/storage/index.ts'
+import type { Row, StorageAdapter } from '../../../src/entries/storage.ts'
 import { pooledServers, type PooledServer } from './pooled-servers.ts'
 
 const fields = { name: text({ maxLength: 20 }), label: text(), size: integer(), day: date() }

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { publishApplications } from '../../../src/definition/publish-applications.ts'
-import { date, decimal, defineCollection, integer, text } from '../../../src/index.ts'
+import { date, decimal, defineCollection, integer, text } from '../../../src/entries/index.ts'
 import type {
   PublishedCollection,
   Row,
   StorageAdapter,
   StorageErrorKind,
-} from '../../../src/storage/index.ts'
+} from '../../../src/entries/storage.ts'
 import { startProxy } from '../../kit/proxy.ts'
 
 const parents = defineCollection({

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { defineCollection, integer, text } from '../../../src/index.ts'
+import { defineCollection, integer, text } from '../../../src/entries/index.ts'
 import { customers, rowOf } from '../../../src/conformance/collections.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
-import type { PublishedCollection, Row, StorageAdapter } from '../../../src/storage/index.ts'
+import type { PublishedCollection, Row, StorageAdapter } from '../../../src/entries/storage.ts'
 import { pooledServers, type PooledServer } from './pooled-servers.ts'
 
 const oneWrite = { mode: 'write', brief: true, oneWrite: true } as const

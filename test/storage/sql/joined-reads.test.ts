@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { customers, rowOf } from '../../../src/conformance/collections.ts'
-import type { Condition, StorageAdapter, StorageQuery } from '../../../src/storage/index.ts'
+import type { Condition, StorageAdapter, StorageQuery } from '../../../src/entries/storage.ts'
 import { pooledServers, type PooledServer } from './pooled-servers.ts'
 
 const writing = { mode: 'write', brief: false } as const

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { defineCollection, integer, json, text } from '../../../src/index.ts'
+import { defineCollection, integer, json, text } from '../../../src/entries/index.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
-import type { Row, StorageAdapter } from '../../../src/storage/index.ts'
+import type { Row, StorageAdapter } from '../../../src/entries/storage.ts'
 import { pooledServers, type PooledServer } from './pooled-servers.ts'
 
 const fields = { topic: text(), level: integer(), detail: json({ readOnly: true }) }

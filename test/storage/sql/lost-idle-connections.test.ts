@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { queryOf } from '../../../src/conformance/case.ts'
 import { publishApplications } from '../../../src/definition/publish-applications.ts'
-import { defineCollection, integer } from '../../../src/index.ts'
-import type { PublishedCollection, StorageAdapter } from '../../../src/storage/index.ts'
+import { defineCollection, integer } from '../../../src/entries/index.ts'
+import type { PublishedCollection, StorageAdapter } from '../../../src/entries/storage.ts'
 import { pooledServers, type PooledServer } from './pooled-servers.ts'
 
 const notes = defineCollection({ key: 'id', fields: { id: integer() } })

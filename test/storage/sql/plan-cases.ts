@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { PartialQuery } from '../../../src/conformance/case.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
-import { defineCollection, integer, text } from '../../../src/index.ts'
+import { defineCollection, integer, text } from '../../../src/entries/index.ts'
 
 /** A table of 5000 rows `k1, n1, n1, 1` and so on, of 500 names and 700 ranks. */
 export const items = publishCollection(

@@ -1,6 +1,6 @@
-import type { StorageAdapter } from '../../../src/storage/index.ts'
-import { mysqlStorage } from '../../../src/storage/mysql.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
+import type { StorageAdapter } from '../../../src/entries/storage.ts'
+import { mysqlStorage } from '../../../src/entries/mysql.ts'
+import { postgresStorage } from '../../../src/entries/postgres.ts'
 import * as mysql from '../../kit/mysql.ts'
 import * as postgres from '../../kit/postgres.ts'
 

@@ -10,8 +10,8 @@ import {
   text,
   type ApplicationDefinition,
   type Field,
-} from '../../../src/index.ts'
-import type { PublishedCollection, Row, StorageAdapter } from '../../../src/storage/index.ts'
+} from '../../../src/entries/index.ts'
+import type { PublishedCollection, Row, StorageAdapter } from '../../../src/entries/storage.ts'
 import type { SchemaDiff } from '../../../src/storage/sql/schema-changes.ts'
 import { allRows } from '../../kit/storages.ts'
 

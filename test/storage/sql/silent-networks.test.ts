@@ -9,12 +9,12 @@ import {
   mount,
   openAccess,
   type Observation,
-} from '../../../src/index.ts'
-import type { PublishedCollection, StorageAdapter } from '../../../src/storage/index.ts'
+} from '../../../src/entries/index.ts'
+import type { PublishedCollection, StorageAdapter } from '../../../src/entries/storage.ts'
 import { clientConnections, type PoolClient } from '../../../src/storage/sql/clients.ts'
-import { mysqlStorage } from '../../../src/storage/mysql.ts'
+import { mysqlStorage } from '../../../src/entries/mysql.ts'
 import { clientPoolOf } from '../../../src/storage/mysql/pool.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
+import { postgresStorage } from '../../../src/entries/postgres.ts'
 import * as mysql from '../../kit/mysql.ts'
 import * as postgres from '../../kit/postgres.ts'
 import { startProxy, type Proxy } from '../../kit/proxy.ts'

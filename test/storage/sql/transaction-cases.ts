@@ -6,7 +6,7 @@ import type {
   Row,
   StorageAdapter,
   StorageTransaction,
-} from '../../../src/storage/index.ts'
+} from '../../../src/entries/storage.ts'
 
 export const writing = { mode: 'write', brief: false } as const
 

@@ -8,7 +8,7 @@ import { positionFields, rangesAfter } from '../../../src/request/keyset.ts'
 import { equal, type Condition, type SortField } from '../../../src/request/query.ts'
 import { conditionsShape } from '../../../src/storage/sql/shape.ts'
 import { listSlots } from '../../../src/storage/sqlite/conditions.ts'
-import type { SqliteDriver, SqliteHandle } from '../../../src/storage/sqlite.ts'
+import type { SqliteDriver, SqliteHandle } from '../../../src/entries/sqlite.ts'
 import {
   deleteStatement,
   pageStatement,

@@ -4,7 +4,7 @@ import { defineCollection } from '../../../src/definition/collection.ts'
 import { integer, text } from '../../../src/definition/field.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
 import type { Row, StorageAdapter } from '../../../src/storage/adapter.ts'
-import { sqliteStorage, type SqliteHandle } from '../../../src/storage/sqlite.ts'
+import { sqliteStorage, type SqliteHandle } from '../../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'
 
 const parents = publishCollection(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isStorageError } from '../../../src/storage/index.ts'
+import { isStorageError } from '../../../src/entries/storage.ts'
 import { handleInUse, isBusy, storageFailure } from '../../../src/storage/sqlite/failure.ts'
 
 test.each(['text', 5, null, undefined, { code: 'SQLITE_BUSY' }])(

@@ -11,8 +11,8 @@ import {
   principal,
   text,
   uuid,
-} from '../../../src/index.ts'
-import { sqliteStorage, type SqliteDriver } from '../../../src/storage/sqlite.ts'
+} from '../../../src/entries/index.ts'
+import { sqliteStorage, type SqliteDriver } from '../../../src/entries/sqlite.ts'
 import { drivers, openHandle, rowsIn } from '../../kit/databases.ts'
 
 const orders = defineCollection(

@@ -11,9 +11,9 @@ import {
   integer,
   text,
   uuid,
-} from '../../../src/index.ts'
+} from '../../../src/entries/index.ts'
 import { searchText, type Row, type StorageAdapter } from '../../../src/storage/adapter.ts'
-import { sqliteStorage, type SqliteDriver } from '../../../src/storage/sqlite.ts'
+import { sqliteStorage, type SqliteDriver } from '../../../src/entries/sqlite.ts'
 import { openHandle } from '../../kit/databases.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
 

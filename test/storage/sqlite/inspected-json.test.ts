@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
-import { createService, defineCollection, json, openAccess, text } from '../../../src/index.ts'
-import type { StorageAdapter, StorageProblem } from '../../../src/storage/index.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+import {
+  createService,
+  defineCollection,
+  json,
+  openAccess,
+  text,
+} from '../../../src/entries/index.ts'
+import type { StorageAdapter, StorageProblem } from '../../../src/entries/storage.ts'
+import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'
 
 const notes = defineCollection({ key: 'id', fields: { id: text(), data: json() } })

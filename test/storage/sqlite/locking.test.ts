@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findValues } from '../../../src/conformance/case.ts'
 import { customers, rowOf } from '../../../src/conformance/collections.ts'
 import type { StorageAdapter, StorageTransaction } from '../../../src/storage/adapter.ts'
-import { sqliteStorage, type SqliteHandle } from '../../../src/storage/sqlite.ts'
+import { sqliteStorage, type SqliteHandle } from '../../../src/entries/sqlite.ts'
 import { drivers, openHandle, rowsIn, temporaryDirectory } from '../../kit/databases.ts'
 
 const brief = { mode: 'write', brief: true } as const

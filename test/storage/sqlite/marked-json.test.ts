@@ -7,8 +7,8 @@ import {
   json,
   openAccess,
   text,
-} from '../../../src/index.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+} from '../../../src/entries/index.ts'
+import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'
 
 /** Expressions whose results SQLite marks as JSON, of the column d with the value `{"a":[1,{"b":"x"}],"n":1.50}`. */

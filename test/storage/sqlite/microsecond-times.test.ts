@@ -8,8 +8,8 @@ import {
   openAccess,
   principal,
   text,
-} from '../../../src/index.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+} from '../../../src/entries/index.ts'
+import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 import { drivers, openHandle, rowsIn } from '../../kit/databases.ts'
 
 const spaced = 'YYYY-MM-DD hh:mm:ss[.ffffff]'

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { testStorageAdapter } from '../../../src/conformance/index.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+import { testStorageAdapter } from '../../../src/entries/conformance.ts'
+import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rowgate-'))
 after(() => {

@@ -9,9 +9,9 @@ import {
   openAccess,
   system,
   text,
-} from '../../../src/index.ts'
-import { toFetchHandler } from '../../../src/http/fetch.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+} from '../../../src/entries/index.ts'
+import { toFetchHandler } from '../../../src/entries/fetch.ts'
+import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'
 
 describe.each(drivers)('%s: a key of another program', (driver) => {

@@ -17,9 +17,9 @@ import {
   uuid,
   type Observation,
   type Service,
-} from '../../../src/index.ts'
-import type { ApplicationDefinitions } from '../../../src/index.ts'
-import { sqliteStorage, type SqliteHandle } from '../../../src/storage/sqlite.ts'
+} from '../../../src/entries/index.ts'
+import type { ApplicationDefinitions } from '../../../src/entries/index.ts'
+import { sqliteStorage, type SqliteHandle } from '../../../src/entries/sqlite.ts'
 import { drivers, openHandle, rowsIn } from '../../kit/databases.ts'
 
 const fields = {

@@ -10,7 +10,7 @@ import { equal, type Condition, type StorageQuery } from '../../../src/request/q
 import { pageStatement } from '../../../src/storage/sqlite/statements.ts'
 import { isStorageError, type StorageAdapter } from '../../../src/storage/adapter.ts'
 import { memoryStorage } from '../../../src/storage/memory.ts'
-import { sqliteStorage, type SqliteHandle, type SqliteValue } from '../../../src/storage/sqlite.ts'
+import { sqliteStorage, type SqliteHandle, type SqliteValue } from '../../../src/entries/sqlite.ts'
 import { columnDefinition } from '../../../src/storage/sqlite/schema.ts'
 import { drivers, openHandle, rowsIn } from '../../kit/databases.ts'
 import { formCases, nameOf, type FormCase } from './other-forms.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Field } from '../../../src/definition/field.ts'
 import type { StoredValue } from '../../../src/definition/field-type.ts'
-import type { SqliteValue } from '../../../src/storage/sqlite.ts'
+import type { SqliteValue } from '../../../src/entries/sqlite.ts'
 
 /** A form of a field type in columns of other programs. */
 export interface FormCase {

@@ -1,9 +1,15 @@
 import { chmodSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createService, defineCollection, openAccess, system, text } from '../../../src/index.ts'
+import {
+  createService,
+  defineCollection,
+  openAccess,
+  system,
+  text,
+} from '../../../src/entries/index.ts'
 import { openDisk } from '../../../src/deployment/install/disk.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
 
 const notes = defineCollection({ key: 'title', fields: { title: text() } })

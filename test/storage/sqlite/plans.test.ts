@@ -4,7 +4,7 @@ import { defineCollection } from '../../../src/definition/collection.ts'
 import { integer, text } from '../../../src/definition/field.ts'
 import { publishCollection, type PublishedCollection } from '../../../src/definition/published.ts'
 import { equal, type StorageQuery } from '../../../src/request/query.ts'
-import type { SqliteDriver, SqliteHandle } from '../../../src/storage/sqlite.ts'
+import type { SqliteDriver, SqliteHandle } from '../../../src/entries/sqlite.ts'
 import {
   countStatement,
   deleteStatement,

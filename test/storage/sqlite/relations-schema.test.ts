@@ -5,8 +5,8 @@ import { defineCollection } from '../../../src/definition/collection.ts'
 import { integer, text } from '../../../src/definition/field.ts'
 import { publishApplications } from '../../../src/definition/publish-applications.ts'
 import type { PublishedCollection } from '../../../src/definition/published.ts'
-import type { SqliteOptions } from '../../../src/storage/sqlite.ts'
-import { sqliteSchema, sqliteStorage } from '../../../src/storage/sqlite.ts'
+import type { SqliteOptions } from '../../../src/entries/sqlite.ts'
+import { sqliteSchema, sqliteStorage } from '../../../src/entries/sqlite.ts'
 import { drivers, openHandle, rowsIn } from '../../kit/databases.ts'
 
 const definitions = {

@@ -7,8 +7,8 @@ import {
   system,
   text,
   type CollectionBehaviour,
-} from '../../../src/index.ts'
-import { sqliteStorage, type SqliteHandle } from '../../../src/storage/sqlite.ts'
+} from '../../../src/entries/index.ts'
+import { sqliteStorage, type SqliteHandle } from '../../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'
 
 const fields = { id: integer(), words: text() }

@@ -4,7 +4,7 @@ import { integer, text } from '../../../src/definition/field.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
 import { equal } from '../../../src/request/query.ts'
 import type { StorageAdapter, StorageTransaction } from '../../../src/storage/adapter.ts'
-import { sqliteStorage, type SqliteHandle } from '../../../src/storage/sqlite.ts'
+import { sqliteStorage, type SqliteHandle } from '../../../src/entries/sqlite.ts'
 import { drivers, observed, openHandle, rowsIn } from '../../kit/databases.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
 

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { queryOf } from '../../../src/conformance/case.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
-import { sqliteStorage, type SqliteDriver } from '../../../src/storage/sqlite.ts'
+import { sqliteStorage, type SqliteDriver } from '../../../src/entries/sqlite.ts'
 
 /** What the process does. */
 export interface ScanOrder {

@@ -5,16 +5,22 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { queryOf, type PartialQuery } from '../../../src/conformance/case.ts'
 import { customers, rowOf, samples } from '../../../src/conformance/collections.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
-import { toNodeHandler } from '../../../src/http/node.ts'
-import { createService, defineCollection, integer, openAccess, text } from '../../../src/index.ts'
-import type { Observation } from '../../../src/index.ts'
+import { toNodeHandler } from '../../../src/entries/node.ts'
+import {
+  createService,
+  defineCollection,
+  integer,
+  openAccess,
+  text,
+} from '../../../src/entries/index.ts'
+import type { Observation } from '../../../src/entries/index.ts'
 import { equal } from '../../../src/request/query.ts'
 import { searchText, type StorageAdapter, type StorageError } from '../../../src/storage/adapter.ts'
 import {
   sqliteStorage,
   type SqliteDriver,
   type SqliteOptions,
-} from '../../../src/storage/sqlite.ts'
+} from '../../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'
 import { startPlain } from '../../kit/client-and-tls.ts'
 import { programs } from '../../kit/programs.ts'

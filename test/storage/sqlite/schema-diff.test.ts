@@ -10,11 +10,11 @@ import {
   integer,
   text,
   type ApplicationDefinition,
-} from '../../../src/index.ts'
+} from '../../../src/entries/index.ts'
 import { publishApplications } from '../../../src/definition/publish-applications.ts'
 import { applyToFile, diffFile } from '../../../src/storage/sqlite/file-schema.ts'
 import type { SchemaChangeKind } from '../../../src/storage/sql/schema-changes.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
 import { runStatements, selectRows } from './raw.ts'
 

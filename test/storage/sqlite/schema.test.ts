@@ -15,7 +15,7 @@ import {
   type Field,
 } from '../../../src/definition/field.ts'
 import { publishCollection, type PublishedCollection } from '../../../src/definition/published.ts'
-import { sqliteSchema, sqliteStorage, type SqliteDriver } from '../../../src/storage/sqlite.ts'
+import { sqliteSchema, sqliteStorage, type SqliteDriver } from '../../../src/entries/sqlite.ts'
 import { createTables } from '../../../src/storage/sqlite/schema.ts'
 import { drivers, openHandle, temporaryDirectory } from '../../kit/databases.ts'
 

@@ -8,13 +8,13 @@ import {
   text,
   type ApplicationDefinition,
   type CollectionDefinition,
-} from '../../../src/index.ts'
+} from '../../../src/entries/index.ts'
 import {
   sqliteSchema,
   sqliteStorage,
   type SqliteDriver,
   type SqliteOptions,
-} from '../../../src/storage/sqlite.ts'
+} from '../../../src/entries/sqlite.ts'
 import { applyToFile, diffFile } from '../../../src/storage/sqlite/file-schema.ts'
 import type { SchemaChangeKind } from '../../../src/storage/sql/schema-changes.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'

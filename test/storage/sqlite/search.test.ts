@@ -7,7 +7,7 @@ import {
   sqliteStorage,
   type NodeSqliteHandle,
   type SqliteDriver,
-} from '../../../src/storage/sqlite.ts'
+} from '../../../src/entries/sqlite.ts'
 import { foldFunction, foldValue } from '../../../src/storage/sqlite/search.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'
 

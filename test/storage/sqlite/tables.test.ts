@@ -4,7 +4,7 @@ import type { PublishedCollection } from '../../../src/definition/published.ts'
 import { connectionOf } from '../../../src/storage/sqlite/open.ts'
 import { createTables } from '../../../src/storage/sqlite/schema.ts'
 import { readTables } from '../../../src/storage/sqlite/tables.ts'
-import type { SqliteDriver } from '../../../src/storage/sqlite.ts'
+import type { SqliteDriver } from '../../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'
 
 test('the tables of any number of collections are read with three statements', () => {

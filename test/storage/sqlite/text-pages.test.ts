@@ -4,7 +4,7 @@ import { queryOf } from '../../../src/conformance/case.ts'
 import { rowOf, samples } from '../../../src/conformance/collections.ts'
 import type { StoredValue } from '../../../src/definition/field-type.ts'
 import type { Row, StorageQuery, StorageTextPage } from '../../../src/storage/adapter.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 import { drivers } from '../../kit/databases.ts'
 
 const hardText = fc.oneof(

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { equals, findValues } from '../../../src/conformance/case.ts'
 import { customers, rowOf } from '../../../src/conformance/collections.ts'
 import type { StorageAdapter, StorageTransaction } from '../../../src/storage/adapter.ts'
-import { sqliteStorage, type SqliteHandle } from '../../../src/storage/sqlite.ts'
+import { sqliteStorage, type SqliteHandle } from '../../../src/entries/sqlite.ts'
 import { drivers, observed, openHandle } from '../../kit/databases.ts'
 
 const brief = { mode: 'write', brief: true } as const

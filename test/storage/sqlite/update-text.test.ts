@@ -8,7 +8,7 @@ import {
   sqliteStorage,
   type BetterSqlite3Handle,
   type SqliteHandle,
-} from '../../../src/storage/sqlite.ts'
+} from '../../../src/entries/sqlite.ts'
 import { drivers, observed, openHandle, rowsIn } from '../../kit/databases.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { publishCollection, type PublishedCollection } from '../../../src/definition/published.ts'
-import { defineCollection, text } from '../../../src/index.ts'
-import { sqliteStorage, type SqliteDriver } from '../../../src/storage/sqlite.ts'
-import type { Condition, StorageTransaction } from '../../../src/storage/index.ts'
+import { defineCollection, text } from '../../../src/entries/index.ts'
+import { sqliteStorage, type SqliteDriver } from '../../../src/entries/sqlite.ts'
+import type { Condition, StorageTransaction } from '../../../src/entries/storage.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'
 

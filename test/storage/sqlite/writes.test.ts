@@ -10,7 +10,7 @@ import type {
   StorageError,
   StorageTransaction,
 } from '../../../src/storage/adapter.ts'
-import { sqliteStorage, type SqliteHandle } from '../../../src/storage/sqlite.ts'
+import { sqliteStorage, type SqliteHandle } from '../../../src/entries/sqlite.ts'
 import { drivers, openHandle, rowsIn } from '../../kit/databases.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
 

@@ -31,6 +31,6 @@ export {
   type StorageTransaction,
   type TransactionOptions,
   type UnfitValue,
-} from './adapter.ts'
-export type { InspectionProgress, StorageProblem } from './problem.ts'
-export type { ReadOnlyOpening } from './read-only-opening.ts'
+} from '../storage/adapter.ts'
+export type { InspectionProgress, StorageProblem } from '../storage/problem.ts'
+export type { ReadOnlyOpening } from '../storage/read-only-opening.ts'

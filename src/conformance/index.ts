@@ -1,5 +1,0 @@
-export { testBuildQueue, type QueueConformanceOptions, type QueueSubject } from './build-queue.ts'
-export { credentials, type CredentialsOptions } from './credentials.ts'
-export { testSecurityProvider, type SecurityConformanceOptions } from './security-provider.ts'
-export type { SecuritySubject, ValidRequest } from './security-subject.ts'
-export { testStorageAdapter, type ConformanceOptions } from './storage-adapter.ts'

@@ -1,0 +1,6 @@
+export {
+  type BullmqQueue,
+  type BullmqWorker,
+  type StartBullmqWorker,
+  bullmqQueue,
+} from '../deployment/queues/bullmq.ts'

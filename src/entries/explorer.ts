@@ -1,0 +1,1 @@
+export { type ExplorerOptions, explorer } from '../explorer/explorer.ts'

@@ -1,0 +1,6 @@
+export {
+  type ExpressHandlerOptions,
+  type ExpressRequest,
+  type ExpressHandler,
+  toExpressHandler,
+} from '../http/express.ts'

@@ -1,0 +1,1 @@
+export { type FetchHandlerOptions, type FetchHandler, toFetchHandler } from '../http/fetch.ts'

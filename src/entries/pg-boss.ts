@@ -1,0 +1,6 @@
+export {
+  type PgBossLike,
+  type PgBossJob,
+  type PgBossQueueOptions,
+  pgBossQueue,
+} from '../deployment/queues/pg-boss.ts'

@@ -1,0 +1,7 @@
+export {
+  type TestClientOptions,
+  type TestRequest,
+  type TestReply,
+  type TestClient,
+  createTestClient,
+} from '../http/test-client.ts'
