@@ -1,9 +1,9 @@
-import type { DatabaseDescription, ReadingTable } from '../introspection/description.ts'
+import type { DatabaseDescription, ReadingTable } from '../schema/describe/description.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
-import type { Connections } from '../storage/sql/connection.ts'
-import { applyTables, diffTables, type SchemaDatabase } from '../storage/sql/schema-apply.ts'
-import type { AppliedSchema, SchemaChangeKind, SchemaDiff } from '../storage/sql/schema-changes.ts'
+import type { Connections } from '../storage/pool/connection.ts'
+import { applyTables, diffTables, type SchemaDatabase } from '../schema/apply.ts'
+import type { AppliedSchema, SchemaChangeKind, SchemaDiff } from '../schema/changes.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { printable } from './text.ts'
 

@@ -1,7 +1,7 @@
 import { withFills } from './fill.ts'
 import { publishApplications } from '../definition/publish-applications.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { SchemaChange, SchemaChangeKind, SchemaDiff } from '../storage/sql/schema-changes.ts'
+import type { SchemaChange, SchemaChangeKind, SchemaDiff } from '../schema/changes.ts'
 import { requiredArgument, requiredOf, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import type { DatabaseSchema } from './database.ts'

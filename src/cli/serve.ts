@@ -9,7 +9,7 @@ import type { Page } from '../pages/page.ts'
 import type { RequestHandler } from '../request/request.ts'
 import { apiKeys } from '../security/keys/api-key.ts'
 import { createService, type Service } from '../service.ts'
-import { mount } from '../storage/mount.ts'
+import { mount } from '../storage/mount/mount.ts'
 import { sqliteStorage } from '../storage/sqlite.ts'
 import {
   requiredArgument,

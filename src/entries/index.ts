@@ -142,7 +142,7 @@ export type { Json } from '../protocol/json.ts'
 export type { Page } from '../pages/page.ts'
 export type { RequestHandler, ServiceReply, ServiceRequest } from '../request/request.ts'
 
-export { memoryStorage } from '../storage/memory.ts'
-export { mount } from '../storage/mount.ts'
+export { memoryStorage } from '../storage/memory/memory.ts'
+export { mount } from '../storage/mount/mount.ts'
 
 export { openAccess } from '../security/provider.ts'

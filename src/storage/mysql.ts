@@ -1,16 +1,16 @@
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import type { StorageAdapter } from './adapter.ts'
-import { readTables } from './mysql/catalogue.ts'
+import { readTables } from '../schema/mysql/catalogue.ts'
 import { checkedShare, mysqlConnections } from './mysql/connection.ts'
 import { mysqlDialect, type MysqlServer } from './mysql/dialect.ts'
 import { completeMysql, type MysqlOptions } from './mysql/options.ts'
 import { clientPoolOf, isPool, type MysqlPool } from './mysql/pool.ts'
 import { mysqlReplication } from './mysql/replication.ts'
-import { changeSchema, databaseMistakes } from './mysql/schema-database.ts'
-import { limitConnects } from './sql/pool-options.ts'
-import { serverWatch } from './sql/server-watch.ts'
-import { sharedDatabase } from './sql/shared-database.ts'
-import { schemaText, type Database } from './sql/storage.ts'
+import { changeSchema, databaseMistakes } from '../schema/mysql/schema-database.ts'
+import { limitConnects } from './pool/options.ts'
+import { serverWatch } from './pool/server-watch.ts'
+import { sharedDatabase } from './pool/shared-database.ts'
+import { schemaText, type Database } from './pool/storage.ts'
 
 /**
  * Keeps collections in a MariaDB or MySQL database, through a pool of `mysql2` or `mysql2/promise`. The pool must be

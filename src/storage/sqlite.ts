@@ -9,18 +9,18 @@ import { everyCondition } from '../request/query.ts'
 import type { StorageAdapter } from './adapter.ts'
 import { markSelfChecking } from './self-checking.ts'
 import type { ReadOnlyOpening } from './read-only-opening.ts'
-import type { Lacking } from './sql/required-columns.ts'
-import { absentValues } from './sqlite/column-values.ts'
-import { rowsOf } from './sqlite/connection.ts'
-import { constraintFields } from './sqlite/constraint-fields.ts'
+import type { Lacking } from '../schema/required-columns.ts'
+import { absentValues } from '../schema/sqlite/column-values.ts'
+import { rowsOf } from './sqlite/connection/connection.ts'
+import { constraintFields } from './sqlite/writing/constraint-fields.ts'
 import {
   closedError,
   handleInUse,
   retryWhileBusy,
   storageFailure,
   throwMistakes,
-} from './sqlite/failure.ts'
-import { enforcedReferences } from './sqlite/foreign-keys.ts'
+} from './sqlite/connection/failure.ts'
+import { enforcedReferences } from '../schema/sqlite/foreign-keys.ts'
 import {
   exactColumns,
   fieldsWithoutNumbers,
@@ -28,27 +28,27 @@ import {
   identitiesIn,
   readBackCollections,
   storedFields,
-} from './sqlite/guarantees.ts'
-import { createIndex, indexFailure, missingIndexes } from './sqlite/indexes.ts'
-import { folded } from './sql/tables.ts'
-import { declaredIndexes } from './sql/wanted-indexes.ts'
-import { inspectTables } from './sqlite/inspect-tables.ts'
-import { openConnections, openToRead, type SqliteHandle } from './sqlite/open.ts'
-import { completeSqlite, type SqliteOptions } from './sqlite/options.ts'
-import type { Guarantee } from './sqlite/reading.ts'
-import { readSnapshot } from './sqlite/read-snapshot.ts'
-import { plainReads, threadedReads } from './sqlite/reads.ts'
-import { createSchema } from './sqlite/schema.ts'
-import { missingSearches } from './sqlite/search-index.ts'
-import { searchIndexes } from './sqlite/search-indexes.ts'
+} from '../schema/sqlite/guarantees.ts'
+import { createIndex, indexFailure, missingIndexes } from '../schema/sqlite/indexes.ts'
+import { folded } from '../schema/model.ts'
+import { declaredIndexes } from '../schema/wanted-indexes.ts'
+import { inspectTables } from '../schema/sqlite/inspect.ts'
+import { openConnections, openToRead, type SqliteHandle } from './sqlite/connection/open.ts'
+import { completeSqlite, type SqliteOptions } from './sqlite/connection/options.ts'
+import type { Guarantee } from './sqlite/reading/guaranteed-values.ts'
+import { readSnapshot } from './sqlite/reading/read-snapshot.ts'
+import { plainReads, threadedReads } from './sqlite/reading/reads.ts'
+import { createSchema } from '../schema/sqlite/statements.ts'
+import { missingSearches } from '../schema/sqlite/search-index.ts'
+import { searchIndexes } from './sqlite/search/open-indexes.ts'
 import { sqliteSession } from './sqlite/session.ts'
-import { statementMistakes } from './sqlite/statement-check.ts'
-import { missingColumns, missingTables, tableMistakes } from './sqlite/table-check.ts'
-import { encodingMistake, readTables, type Tables } from './sqlite/tables.ts'
-import { openTransaction } from './sqlite/transaction.ts'
-import { versionClock } from './sqlite/version-clock.ts'
-import { sqliteWriter } from './sqlite/writer.ts'
-import { writtenTables } from './sqlite/written-tables.ts'
+import { statementMistakes } from '../schema/sqlite/statement-check.ts'
+import { missingColumns, missingTables, tableMistakes } from '../schema/sqlite/table-check.ts'
+import { encodingMistake, readTables, type Tables } from '../schema/sqlite/tables.ts'
+import { openTransaction } from './sqlite/writing/transaction.ts'
+import { versionClock } from './sqlite/connection/version-clock.ts'
+import { sqliteWriter } from './sqlite/writing/writer.ts'
+import { writtenTables } from './sqlite/writing/written-tables.ts'
 
 /**
  * Keeps collections in a SQLite database: a file by name (also `:memory:`), or an open handle of

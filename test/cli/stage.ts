@@ -4,7 +4,7 @@ import { apiKeys, httpBasic } from 'rowgate/security'
 import { expect, onTestFinished } from 'vitest'
 import { runProgram } from '../../src/cli/program.ts'
 import type { Builder } from '../../src/entries/deployment.ts'
-import { memoryStorage } from '../../src/storage/memory.ts'
+import { memoryStorage } from '../../src/storage/memory/memory.ts'
 import { startDeployed } from '../kit/deployed.ts'
 import { cheapCost } from '../kit/keys.ts'
 

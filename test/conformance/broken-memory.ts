@@ -9,7 +9,7 @@ import type {
   StorageReader,
   StorageTransaction,
 } from '../../src/storage/adapter.ts'
-import { memoryStorage } from '../../src/storage/memory.ts'
+import { memoryStorage } from '../../src/storage/memory/memory.ts'
 import { changedCondition, lenient, reordered, textsOf } from './broken-queries.ts'
 
 /** An adapter with one defect. */

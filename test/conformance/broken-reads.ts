@@ -8,7 +8,7 @@ import {
   mapped,
   type BrokenAdapter,
 } from './broken-memory.ts'
-import { memoryStorage } from '../../src/storage/memory.ts'
+import { memoryStorage } from '../../src/storage/memory/memory.ts'
 
 /** Defects of queries. */
 export const brokenReads: readonly BrokenAdapter[] = [

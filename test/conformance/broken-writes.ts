@@ -1,4 +1,4 @@
-import { memoryStorage } from '../../src/storage/memory.ts'
+import { memoryStorage } from '../../src/storage/memory/memory.ts'
 import {
   withTransaction,
   same,

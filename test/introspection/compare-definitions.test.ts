@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { CollectionDefinition } from '../../src/definition/collection.ts'
 import { boolean, decimal, integer, text } from '../../src/definition/field.ts'
-import { compareDefinitions } from '../../src/introspection/compare-definitions.ts'
+import { compareDefinitions } from '../../src/schema/describe/compare-definitions.ts'
 
 type Collections = Readonly<Record<string, CollectionDefinition>>
 

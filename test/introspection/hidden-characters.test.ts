@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { defineCollection, text } from '../../src/entries/index.ts'
-import { definitionJson, definitionText } from '../../src/introspection/definition-text.ts'
+import { definitionJson, definitionText } from '../../src/schema/describe/definition-text.ts'
 
 const evil = 'a\u202eb\u2066c\u2028d\u009be\u001bf\u0085g'
 

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { endpointName, endpointNames, fieldNames, wordsOf } from '../../src/introspection/names.ts'
+import {
+  endpointName,
+  endpointNames,
+  fieldNames,
+  wordsOf,
+} from '../../src/schema/describe/names.ts'
 
 test.each([
   ['OrderID', ['order', 'id']],

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { SchemaDiff } from '../../src/storage/sql/schema-changes.ts'
+import type { SchemaDiff } from '../../src/schema/changes.ts'
 import {
   allowEverything,
   databaseKinds,

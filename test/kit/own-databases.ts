@@ -1,4 +1,4 @@
-import type { PoolStorageOptions } from '../../src/storage/sql/pool-options.ts'
+import type { PoolStorageOptions } from '../../src/storage/pool/options.ts'
 import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { mysqlStorage } from '../../src/entries/mysql.ts'
 import { postgresStorage } from '../../src/entries/postgres.ts'

@@ -38,22 +38,15 @@ function blank(text: string): string {
   return ' '.repeat(text.length)
 }
 
-/** The files that the tree of the page names. Comments begin with `#`. */
-function filesOfTree(): readonly string[] {
+/** The folders that the tree of the page names: those directly in src by their names, others below them. */
+function foldersOfTree(): readonly string[] {
   const [, tree = ''] = /^```\nsrc\/\n([^]*?)^test\//m.exec(page) ?? []
   let outer = ''
-  let folder = 'src'
   return tree.split('\n').flatMap((line) => {
     const [content = ''] = line.split('#')
-    const [, space = '', name = '', rest = ''] = /^( +)(?:([\w-]+)\/ )?(.*)$/.exec(content) ?? []
-    if (name !== '') {
-      if (space.length === 2) outer = name
-      folder = posix.join('src', space.length === 2 ? outer : `${outer}/${name}`)
-    }
-    return rest
-      .split(' ')
-      .filter((word) => word !== '' && !word.endsWith('/'))
-      .map((word) => (word.endsWith('.ts') ? `src/${word}` : `${folder}/${word}.ts`))
+    const names = Array.from(content.matchAll(/([\w-]+)\//g), ([, name = '']) => name)
+    if (/^ {2}\S/.test(content)) outer = names[0] ?? ''
+    return /^ {4}/.test(content) ? names.map((name) => `${outer}/${name}`) : names
   })
 }
 
@@ -98,8 +91,12 @@ describe.each(pictures)('%s', (_title, calls) => {
   })
 })
 
-test('the tree names every file of src, once, and no other', () => {
-  expect([...filesOfTree()].sort()).toEqual([...files].sort())
+test('the tree names every folder of src, and no other', () => {
+  const folders = new Set(files.map((path) => posix.relative('src', posix.dirname(path))))
+  const direct = [...folders].map((path) => path.split('/')[0]).filter((path) => path !== '')
+  const named = foldersOfTree()
+  expect(named.filter((path) => !path.includes('/')).sort()).toEqual([...new Set(direct)].sort())
+  expect(named.filter((path) => path.includes('/') && !folders.has(path))).toEqual([])
 })
 
 function mentions(file: string, name: string): boolean {

@@ -25,7 +25,7 @@ const aroundService = [
 
 /**
  * Who may import whom. A file directly in src counts as a folder with its name, without `.ts`. A folder may import
- * itself and what is listed here: whole folders, or single files of a folder. No adapter, provider or binding imports
+ * itself and what is listed here: whole folders, folders in them, or single files. No adapter, provider or binding imports
  * another one: storage, security, http and the like meet only in service.ts and handle.ts.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -43,7 +43,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   events: [...core, 'storage/adapter', 'work/repeat-conflicts'],
   'command-use': [],
   'keep-latest': [],
-  storage: [...core, 'command-use', 'keep-latest'],
+  storage: [...core, 'command-use', 'keep-latest', 'schema'],
   'bounded-bytes': [],
   'runtime-fetch': [],
   security: [
@@ -72,40 +72,23 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   pages: [...core, 'security/provider'],
   explorer: ['checks', 'pages/page', 'security/provider'],
   client: [...core, 'in-process', 'runtime-fetch', 'service'],
-  introspection: [
+  schema: [
     ...core,
     'consume/openapi/typescript-text',
-    'storage/mysql/catalogue',
-    'storage/mysql/dialect',
-    'storage/mysql/inspection',
-    'storage/mysql/literals',
-    'storage/mysql/read-schema',
-    'storage/postgres/catalogue',
-    'storage/postgres/inspection',
-    'storage/sql/catalogue-tables',
-    'storage/sql/connection',
-    'storage/sql/dialect',
-    'storage/sqlite/column-types',
-    'storage/sqlite/columns',
-    'storage/sqlite/connection',
-    'storage/sqlite/failure',
-    'storage/sqlite/foreign-keys',
-    'storage/sqlite/forms',
-    'storage/sqlite/impossible-writes',
-    'storage/sqlite/open',
-    'storage/sql/fragments',
-    'storage/sql/tables',
-    'storage/sqlite/slow-views',
-    'storage/sqlite/table-check',
-    'storage/sqlite/tables',
-    'storage/sqlite/tokens',
-    'storage/sqlite/unfit-rows',
+    'storage/adapter',
+    'storage/inspect-collections',
+    'storage/mysql',
+    'storage/pool',
+    'storage/postgres',
+    'storage/problem',
+    'storage/sql',
+    'storage/sqlite',
   ],
   cli: [
     ...core,
     'client',
     'command-use',
-    'introspection',
+    'schema',
     'consume/openapi/document',
     'consume/openapi/import-openapi',
     'consume/outbox/delivery',
@@ -122,25 +105,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'security/keys/key-store',
     'security/users/user-store',
     'service',
-    'storage/adapter',
-    'storage/mount',
-    'storage/mysql',
-    'storage/mysql/connection',
-    'storage/mysql/options',
-    'storage/mysql/schema-database',
-    'storage/postgres',
-    'storage/postgres/connection',
-    'storage/postgres/options',
-    'storage/problem',
-    'storage/sql/connection',
-    'storage/postgres/schema-database',
-    'storage/sql/fragments',
-    'storage/sql/schema-apply',
-    'storage/sql/schema-changes',
-    'storage/sql/tables',
-    'storage/sqlite',
-    'storage/sqlite/file-schema',
-    'storage/sqlite/tables',
+    'storage',
   ],
   deployment: [
     ...core,
@@ -251,8 +216,7 @@ function isAllowed(from: string, to: string): boolean {
   const allowed = mayImport[folderOf(from)] ?? []
   return (
     folderOf(from) === folderOf(to) ||
-    allowed.includes(folderOf(to)) ||
-    allowed.includes(placeOf(to))
+    allowed.some((place) => `${placeOf(to)}/`.startsWith(`${place}/`))
   )
 }
 

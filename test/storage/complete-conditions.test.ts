@@ -5,8 +5,8 @@ import { testStorageAdapter } from '../../src/entries/conformance.ts'
 import type { Condition } from '../../src/storage/adapter.ts'
 import { checkedStorage } from '../../src/storage/checked.ts'
 import { completeConditions } from '../../src/storage/complete-conditions.ts'
-import { memoryStorage } from '../../src/storage/memory.ts'
-import { mount } from '../../src/storage/mount.ts'
+import { memoryStorage } from '../../src/storage/memory/memory.ts'
+import { mount } from '../../src/storage/mount/mount.ts'
 import { limited } from '../kit/limited-storage.ts'
 
 describe('an adapter with equality only, completed', () => {

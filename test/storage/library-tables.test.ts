@@ -8,7 +8,7 @@ import {
   type StorageAdapter,
   type StorageTransaction,
 } from '../../src/storage/adapter.ts'
-import { memoryStorage } from '../../src/storage/memory.ts'
+import { memoryStorage } from '../../src/storage/memory/memory.ts'
 
 // A database whose role may use no table.
 const forbid = (): Promise<never> => Promise.reject(new StorageError('forbidden'))

@@ -4,7 +4,7 @@ import { defineCollection } from '../../src/definition/collection.ts'
 import { integer, text } from '../../src/definition/field.ts'
 import { publishCollection } from '../../src/definition/published.ts'
 import type { StorageAdapter, StorageTransaction } from '../../src/storage/adapter.ts'
-import { memoryStorage } from '../../src/storage/memory.ts'
+import { memoryStorage } from '../../src/storage/memory/memory.ts'
 
 testStorageAdapter({ test, create: () => memoryStorage() })
 

@@ -6,8 +6,8 @@ import { publishCollection } from '../../src/definition/published.ts'
 import type { PublishedCollection } from '../../src/definition/published.ts'
 import type { StorageAdapter } from '../../src/storage/adapter.ts'
 import { StorageError } from '../../src/storage/adapter.ts'
-import { memoryStorage } from '../../src/storage/memory.ts'
-import { mount } from '../../src/storage/mount.ts'
+import { memoryStorage } from '../../src/storage/memory/memory.ts'
+import { mount } from '../../src/storage/mount/mount.ts'
 
 describe('over several adapters', () => {
   const create = (): StorageAdapter =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { orderLines, rowOf } from '../../src/conformance/collections.ts'
 import type { StorageAdapter } from '../../src/storage/adapter.ts'
-import { memoryStorage } from '../../src/storage/memory.ts'
+import { memoryStorage } from '../../src/storage/memory/memory.ts'
 import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { table, tableReader, type Table } from '../../src/storage/table.ts'
 import { drivers } from '../kit/databases.ts'

@@ -1,12 +1,12 @@
-import { clientConnections, type PoolClient } from '../sql/clients.ts'
-import type { BoundStatement, Connection, Connections, TextRow } from '../sql/connection.ts'
+import { clientConnections, type PoolClient } from '../pool/clients.ts'
+import type { BoundStatement, Connection, Connections, TextRow } from '../pool/connection.ts'
 import type { BoundValue } from '../sql/fragments.ts'
 import {
   notWritable,
   serverWatch,
   type ServerFacts,
   type ServerWatch,
-} from '../sql/server-watch.ts'
+} from '../pool/server-watch.ts'
 import type { MysqlServer } from './dialect.ts'
 import { isLost } from './failure.ts'
 import type { CompleteMysql } from './options.ts'

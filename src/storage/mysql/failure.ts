@@ -1,5 +1,5 @@
-import { networkFailures, type Errors, type FailureKind } from '../sql/failure.ts'
-import type { Table } from '../sql/tables.ts'
+import { networkFailures, type Errors, type FailureKind } from '../pool/failure.ts'
+import type { Table } from '../../schema/model.ts'
 
 /** What the error numbers and codes mean that are handled. */
 export const errorKinds: Readonly<Record<string, FailureKind>> = {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
-import { poolStorageOptions, type PoolStorageOptions } from '../sql/pool-options.ts'
+import { poolStorageOptions, type PoolStorageOptions } from '../pool/options.ts'
 import { isPool, type MysqlPool } from './pool.ts'
 
 /** Options of `mysqlStorage`. */

@@ -1,6 +1,6 @@
-import { bind, type BoundStatement } from '../sql/connection.ts'
+import { bind, type BoundStatement } from '../pool/connection.ts'
 import { raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
-import type { Replication } from '../sql/replica.ts'
+import type { Replication } from '../pool/replica.ts'
 import type { MysqlServer } from './dialect.ts'
 import { isLost, mysqlErrors } from './failure.ts'
 

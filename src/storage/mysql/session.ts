@@ -1,4 +1,4 @@
-import type { ServerFacts } from '../sql/server-watch.ts'
+import type { ServerFacts } from '../pool/server-watch.ts'
 import { exactCollations, type MysqlServer } from './dialect.ts'
 import type { CompleteMysql } from './options.ts'
 import { firstRow } from './pool.ts'

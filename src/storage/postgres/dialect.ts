@@ -1,10 +1,10 @@
 import type { FieldTypeName } from '../../definition/field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Row } from '../adapter.ts'
-import { bind, type Connection } from '../sql/connection.ts'
-import { cutsSpaces } from '../sql/column-limits.ts'
+import { bind, type Connection } from '../pool/connection.ts'
+import { cutsSpaces } from '../../schema/column-limits.ts'
 import type { Dialect, JoinedInsert, PlacedColumn, Tables } from '../sql/dialect.ts'
-import { unavailable } from '../sql/failure.ts'
+import { unavailable } from '../pool/failure.ts'
 import {
   both,
   join,
@@ -17,10 +17,10 @@ import {
   type Sql,
 } from '../sql/fragments.ts'
 import { columnOf, placeOf } from '../sql/table-conditions.ts'
-import { columnTypes, listSlot } from './column-types.ts'
+import { columnTypes, listSlot } from '../../schema/postgres/column-types.ts'
 import { postgresErrors } from './failure.ts'
-import { postgresInspection } from './inspection.ts'
-import { adviceFor, otherType } from './other-types.ts'
+import { postgresInspection } from '../../schema/postgres/inspection.ts'
+import { adviceFor, otherType } from '../../schema/postgres/other-types.ts'
 
 // Any number that other programs are unlikely to use.
 const numberingLock = 7_294_104_817

@@ -1,6 +1,6 @@
-import { networkFailures, type Errors, type FailureKind } from '../sql/failure.ts'
+import { networkFailures, type Errors, type FailureKind } from '../pool/failure.ts'
 import { quoted } from '../sql/fragments.ts'
-import type { Table } from '../sql/tables.ts'
+import type { Table } from '../../schema/model.ts'
 
 /** What the SQLSTATE codes mean that are handled. A code of two characters stands for its class. */
 export const errorKinds: Readonly<Record<string, FailureKind>> = {

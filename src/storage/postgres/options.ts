@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { completeOptions } from '../../checks/options.ts'
-import { poolStorageOptions, type PoolStorageOptions } from '../sql/pool-options.ts'
+import { poolStorageOptions, type PoolStorageOptions } from '../pool/options.ts'
 import { isPool, type PostgresPool } from './pool.ts'
 
 /** Options of `postgresStorage`. */

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { bind } from '../sql/connection.ts'
-import { unavailable } from '../sql/failure.ts'
+import { bind } from '../pool/connection.ts'
+import { unavailable } from '../pool/failure.ts'
 import { sql } from '../sql/fragments.ts'
-import type { Replication } from '../sql/replica.ts'
+import type { Replication } from '../pool/replica.ts'
 import { isLost, postgresErrors } from './failure.ts'
 
 const pollMilliseconds = 3

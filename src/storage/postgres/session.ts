@@ -1,4 +1,4 @@
-import type { ServerFacts } from '../sql/server-watch.ts'
+import type { ServerFacts } from '../pool/server-watch.ts'
 import type { CompletePostgres } from './options.ts'
 import type { PostgresCommand, PostgresQuery, PostgresResult } from './pool.ts'
 import { statementNames, type StatementNames } from './statement-names.ts'

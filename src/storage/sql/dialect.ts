@@ -3,12 +3,12 @@ import type { StoredValue } from '../../definition/field-type.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Row } from '../adapter.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from '../pool/connection.ts'
 import type { Inputs, Slot, Sql } from './fragments.ts'
-import type { Errors } from './failure.ts'
-import type { SchemaChangeText, SchemaText } from './schema-text.ts'
+import type { Errors } from '../pool/failure.ts'
+import type { SchemaChangeText, SchemaText } from '../../schema/change-text.ts'
 import type { StatementTexts } from './shape.ts'
-import type { Column, Table, TableLookup, TableNames } from './tables.ts'
+import type { Column, Table, TableLookup, TableNames } from '../../schema/model.ts'
 
 /** How a database keeps the values of a field type. */
 export interface ColumnType {

@@ -4,7 +4,7 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import { withoutZeroFraction } from '../../definition/value-forms.ts'
 import type { ColumnType } from './dialect.ts'
 import { sql, type Sql } from './fragments.ts'
-import type { Column } from './tables.ts'
+import type { Column } from '../../schema/model.ts'
 
 /** Returns whether a database can keep a value: a string without U+0000 and without lone surrogates. */
 export function isStorable(value: StoredValue): boolean {

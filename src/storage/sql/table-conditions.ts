@@ -5,7 +5,7 @@ import { textSlot, type FieldCondition, type Locate, type Place } from './condit
 import type { ColumnType, Dialect, ListedValues, PlacedColumn, Tables } from './dialect.ts'
 import { raw, sql, type Inputs, type Slot, type Sql } from './fragments.ts'
 import { isStorable } from './stored-text.ts'
-import type { Column, Table } from './tables.ts'
+import type { Column, Table } from '../../schema/model.ts'
 
 /** Where a statement reads: the rows of a table under an alias. */
 export interface TablePlace extends Place {

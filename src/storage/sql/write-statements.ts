@@ -3,7 +3,7 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { StorageError, type Condition, type Row } from '../adapter.ts'
 import { fieldOf, termsOf, where } from './conditions.ts'
-import { bind, type BoundStatement } from './connection.ts'
+import { bind, type BoundStatement } from '../pool/connection.ts'
 import type { Tables } from './dialect.ts'
 import { join, sql, type Sql } from './fragments.ts'
 import { identityOf } from './shape.ts'
@@ -19,7 +19,7 @@ import {
   valueOf,
   type TablePlace,
 } from './table-conditions.ts'
-import type { Table } from './tables.ts'
+import type { Table } from '../../schema/model.ts'
 
 /** Returns the statement that inserts a row. If inserts return rows, it returns the row complete. */
 export function insertStatement(

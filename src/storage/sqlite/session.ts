@@ -3,7 +3,7 @@ import { oneItem, shownCount } from '../../request/query.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import { StorageError } from '../adapter.ts'
 import type { Condition, Row, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
-import type { Connection, Prepared, SqliteRow } from './connection.ts'
+import type { Connection, Prepared, SqliteRow } from './connection/connection.ts'
 import {
   filterRows,
   filterText,
@@ -11,15 +11,15 @@ import {
   type PageRead,
   type RawPage,
   type ReadPage,
-} from './page-read.ts'
-import type { Guaranteed } from './reading.ts'
-import type { ReadSnapshot } from './read-snapshot.ts'
-import { keptRow, readRow, type ReadRow } from './rows.ts'
-import { needleKind, type NeedleKind } from './search.ts'
+} from './reading/page-read.ts'
+import type { Guaranteed } from './reading/guaranteed-values.ts'
+import type { ReadSnapshot } from './reading/read-snapshot.ts'
+import { keptRow, readRow, type ReadRow } from './reading/rows.ts'
+import { needleKind, type NeedleKind } from './search/search.ts'
 import type { Inputs } from '../sql/fragments.ts'
 import { statementBytes, statementCapacity } from '../sql/shape.ts'
-import type { SearchIndexFor } from './search-indexes.ts'
-import { statementCache } from './statement-cache.ts'
+import type { SearchIndexFor } from './search/open-indexes.ts'
+import { statementCache } from './statements/statement-cache.ts'
 import {
   deleteStatement,
   insertStatement,
@@ -29,9 +29,9 @@ import {
   type Output,
   type StatementText,
   type WriteShape,
-} from './statements.ts'
-import { updateText, type UpdateText } from './update-text.ts'
-import type { WrittenTables } from './written-tables.ts'
+} from './statements/statements.ts'
+import { updateText, type UpdateText } from './statements/update-text.ts'
+import type { WrittenTables } from './writing/written-tables.ts'
 
 /**
  * Reads and writes rows on one connection, synchronously. Throws the errors of the driver. A write that returns no

@@ -14,7 +14,7 @@ import type { KeyProvider, Rejected } from '../../../src/security/provider.ts'
 import { clockAt } from '../../kit/clock.ts'
 import { allRows } from '../../kit/storages.ts'
 import type { Row, StorageAdapter } from '../../../src/storage/adapter.ts'
-import { memoryStorage } from '../../../src/storage/memory.ts'
+import { memoryStorage } from '../../../src/storage/memory/memory.ts'
 import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 
 export type StorageName = 'memory' | 'SQLite file' | 'SQLite in memory'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { publishApplications } from '../../../src/definition/publish-applications.ts'
 import { defineCollection, integer } from '../../../src/entries/index.ts'
 import { mysqlDialect } from '../../../src/storage/mysql/dialect.ts'
-import { exactNames, foldedNames } from '../../../src/storage/sql/tables.ts'
+import { exactNames, foldedNames } from '../../../src/schema/model.ts'
 
 test('a table that refers to itself under another name has no foreign key where names ignore case', () => {
   const parts = defineCollection({ key: 'id', table: 'Parts', fields: { id: integer() } })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { queryOf, type PartialQuery } from '../../../src/conformance/case.ts'
 import { mysqlStorage } from '../../../src/entries/mysql.ts'
-import { readTables } from '../../../src/storage/mysql/catalogue.ts'
+import { readTables } from '../../../src/schema/mysql/catalogue.ts'
 import { mysqlConnections } from '../../../src/storage/mysql/connection.ts'
 import { completeMysql } from '../../../src/storage/mysql/options.ts'
 import { sql } from '../../../src/storage/sql/fragments.ts'

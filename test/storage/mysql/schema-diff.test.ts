@@ -14,14 +14,10 @@ import { mysqlStorage } from '../../../src/entries/mysql.ts'
 import { mysqlConnections } from '../../../src/storage/mysql/connection.ts'
 import { completeMysql } from '../../../src/storage/mysql/options.ts'
 import { exactCollations } from '../../../src/storage/mysql/dialect.ts'
-import { mysqlSchemaDatabase } from '../../../src/storage/mysql/schema-database.ts'
-import type { Connection } from '../../../src/storage/sql/connection.ts'
-import { applyTables, diffTables } from '../../../src/storage/sql/schema-apply.ts'
-import type {
-  AppliedSchema,
-  SchemaChangeKind,
-  SchemaDiff,
-} from '../../../src/storage/sql/schema-changes.ts'
+import { mysqlSchemaDatabase } from '../../../src/schema/mysql/schema-database.ts'
+import type { Connection } from '../../../src/storage/pool/connection.ts'
+import { applyTables, diffTables } from '../../../src/schema/apply.ts'
+import type { AppliedSchema, SchemaChangeKind, SchemaDiff } from '../../../src/schema/changes.ts'
 import { missingServer, perServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 import { checkRoundTrips } from '../sql/schema-round-trips.ts'
 

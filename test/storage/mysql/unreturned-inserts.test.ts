@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { publishCollection } from '../../../src/definition/published.ts'
 import { defineCollection, integer, text } from '../../../src/entries/index.ts'
-import { readTables } from '../../../src/storage/mysql/catalogue.ts'
+import { readTables } from '../../../src/schema/mysql/catalogue.ts'
 import { mysqlConnections, type MysqlConnections } from '../../../src/storage/mysql/connection.ts'
 import { completeMysql } from '../../../src/storage/mysql/options.ts'
 import type { Tables } from '../../../src/storage/sql/dialect.ts'
-import { collectionMistakes } from '../../../src/storage/sql/table-check.ts'
-import { insertRow } from '../../../src/storage/sql/writes.ts'
+import { collectionMistakes } from '../../../src/schema/table-check.ts'
+import { insertRow } from '../../../src/storage/pool/writes.ts'
 import { missingServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 
 const readings = publishCollection(

@@ -8,9 +8,9 @@ import {
 } from '../../../src/entries/index.ts'
 import { mysqlConnections } from '../../../src/storage/mysql/connection.ts'
 import { completeMysql } from '../../../src/storage/mysql/options.ts'
-import { mysqlSchemaDatabase } from '../../../src/storage/mysql/schema-database.ts'
-import { diffTables } from '../../../src/storage/sql/schema-apply.ts'
-import type { SchemaDiff } from '../../../src/storage/sql/schema-changes.ts'
+import { mysqlSchemaDatabase } from '../../../src/schema/mysql/schema-database.ts'
+import { diffTables } from '../../../src/schema/apply.ts'
+import type { SchemaDiff } from '../../../src/schema/changes.ts'
 import { missingServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 
 const missing = await missingServer()

@@ -4,7 +4,7 @@ import { createService, defineCollection, openAccess, text } from '../../../src/
 import { postgresStorage } from '../../../src/entries/postgres.ts'
 import { connections } from '../../../src/storage/postgres/connection.ts'
 import { completePostgres } from '../../../src/storage/postgres/options.ts'
-import { encodingMistakes } from '../../../src/storage/postgres/schema-database.ts'
+import { encodingMistakes } from '../../../src/schema/postgres/schema-database.ts'
 import { address, missingServer } from '../../kit/postgres.ts'
 import { testName } from '../../kit/shared-connections.ts'
 

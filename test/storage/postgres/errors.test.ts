@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import type { Row, StorageAdapter } from '../../../src/entries/storage.ts'
 import { postgresStorage, type PostgresOptions } from '../../../src/entries/postgres.ts'
 import { errorKinds, postgresErrors } from '../../../src/storage/postgres/failure.ts'
-import { storageFailure } from '../../../src/storage/sql/failure.ts'
+import { storageFailure } from '../../../src/storage/pool/failure.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 import {
   child,

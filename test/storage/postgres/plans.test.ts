@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { queryOf, type PartialQuery } from '../../../src/conformance/case.ts'
 import { postgresStorage } from '../../../src/entries/postgres.ts'
-import { readTables } from '../../../src/storage/postgres/catalogue.ts'
+import { readTables } from '../../../src/schema/postgres/catalogue.ts'
 import { connections } from '../../../src/storage/postgres/connection.ts'
 import { completePostgres } from '../../../src/storage/postgres/options.ts'
 import type { StoredValue } from '../../../src/definition/field-type.ts'

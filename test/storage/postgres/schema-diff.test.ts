@@ -15,13 +15,9 @@ import {
 import { postgresStorage } from '../../../src/entries/postgres.ts'
 import { connections } from '../../../src/storage/postgres/connection.ts'
 import { completePostgres } from '../../../src/storage/postgres/options.ts'
-import { postgresSchemaDatabase } from '../../../src/storage/postgres/schema-database.ts'
-import { applyTables, diffTables } from '../../../src/storage/sql/schema-apply.ts'
-import type {
-  AppliedSchema,
-  SchemaChangeKind,
-  SchemaDiff,
-} from '../../../src/storage/sql/schema-changes.ts'
+import { postgresSchemaDatabase } from '../../../src/schema/postgres/schema-database.ts'
+import { applyTables, diffTables } from '../../../src/schema/apply.ts'
+import type { AppliedSchema, SchemaChangeKind, SchemaDiff } from '../../../src/schema/changes.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 import { checkRoundTrips } from '../sql/schema-round-trips.ts'
 

@@ -15,7 +15,7 @@ import {
   type CollectionDefinition,
 } from '../../../src/entries/index.ts'
 import { searchText, type StorageAdapter } from '../../../src/storage/adapter.ts'
-import { readTables } from '../../../src/storage/postgres/catalogue.ts'
+import { readTables } from '../../../src/schema/postgres/catalogue.ts'
 import { connections } from '../../../src/storage/postgres/connection.ts'
 import { completePostgres } from '../../../src/storage/postgres/options.ts'
 import { sql } from '../../../src/storage/sql/fragments.ts'

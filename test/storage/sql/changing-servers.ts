@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'pg'
 import { expect } from 'vitest'
-import type { PoolStorageOptions } from '../../../src/storage/sql/pool-options.ts'
+import type { PoolStorageOptions } from '../../../src/storage/pool/options.ts'
 import type { StorageAdapter } from '../../../src/entries/storage.ts'
 import { mysqlStorage } from '../../../src/entries/mysql.ts'
 import { postgresStorage } from '../../../src/entries/postgres.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clientConnections } from '../../../src/storage/sql/clients.ts'
+import { clientConnections } from '../../../src/storage/pool/clients.ts'
 import { mysqlErrors } from '../../../src/storage/mysql/failure.ts'
 import { postgresErrors } from '../../../src/storage/postgres/failure.ts'
 

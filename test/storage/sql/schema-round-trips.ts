@@ -12,7 +12,7 @@ import {
   type Field,
 } from '../../../src/entries/index.ts'
 import type { PublishedCollection, Row, StorageAdapter } from '../../../src/entries/storage.ts'
-import type { SchemaDiff } from '../../../src/storage/sql/schema-changes.ts'
+import type { SchemaDiff } from '../../../src/schema/changes.ts'
 import { allRows } from '../../kit/storages.ts'
 
 /** A database whose tables are changed from one definition to another. */

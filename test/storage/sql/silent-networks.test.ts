@@ -11,7 +11,7 @@ import {
   type Observation,
 } from '../../../src/entries/index.ts'
 import type { PublishedCollection, StorageAdapter } from '../../../src/entries/storage.ts'
-import { clientConnections, type PoolClient } from '../../../src/storage/sql/clients.ts'
+import { clientConnections, type PoolClient } from '../../../src/storage/pool/clients.ts'
 import { mysqlStorage } from '../../../src/entries/mysql.ts'
 import { clientPoolOf } from '../../../src/storage/mysql/pool.ts'
 import { postgresStorage } from '../../../src/entries/postgres.ts'

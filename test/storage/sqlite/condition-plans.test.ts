@@ -7,13 +7,13 @@ import type { StoredValue } from '../../../src/definition/field-type.ts'
 import { positionFields, rangesAfter } from '../../../src/request/keyset.ts'
 import { equal, type Condition, type SortField } from '../../../src/request/query.ts'
 import { conditionsShape } from '../../../src/storage/sql/shape.ts'
-import { listSlots } from '../../../src/storage/sqlite/conditions.ts'
+import { listSlots } from '../../../src/storage/sqlite/statements/conditions.ts'
 import type { SqliteDriver, SqliteHandle } from '../../../src/entries/sqlite.ts'
 import {
   deleteStatement,
   pageStatement,
   type StatementText,
-} from '../../../src/storage/sqlite/statements.ts'
+} from '../../../src/storage/sqlite/statements/statements.ts'
 import { drivers, openHandle, rowsIn } from '../../kit/databases.ts'
 
 const orders = publishCollection(

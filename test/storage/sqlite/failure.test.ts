@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 import { isStorageError } from '../../../src/entries/storage.ts'
-import { handleInUse, isBusy, storageFailure } from '../../../src/storage/sqlite/failure.ts'
+import {
+  handleInUse,
+  isBusy,
+  storageFailure,
+} from '../../../src/storage/sqlite/connection/failure.ts'
 
 test.each(['text', 5, null, undefined, { code: 'SQLITE_BUSY' }])(
   'a thrown %j, which is not an Error, stays itself',

@@ -12,7 +12,7 @@ import {
   updateStatement,
   type PageShape,
   type StatementText,
-} from '../../../src/storage/sqlite/statements.ts'
+} from '../../../src/storage/sqlite/statements/statements.ts'
 import { drivers, openHandle, rowsIn } from '../../kit/databases.ts'
 
 const fields = { owner: text(), city: text(), amount: integer() }

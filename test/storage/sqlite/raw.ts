@@ -1,5 +1,9 @@
-import { rowsOf, type Connection, type SqliteRow } from '../../../src/storage/sqlite/connection.ts'
-import { connectionOf } from '../../../src/storage/sqlite/open.ts'
+import {
+  rowsOf,
+  type Connection,
+  type SqliteRow,
+} from '../../../src/storage/sqlite/connection/connection.ts'
+import { connectionOf } from '../../../src/storage/sqlite/connection/open.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'
 
 function open(file: string): Connection {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tableText } from '../../../src/storage/sqlite/rebuild.ts'
+import { tableText } from '../../../src/schema/sqlite/rebuild.ts'
 
 test('a statement is split into columns, constraints and options, each as it is written', () => {
   const statement = `CREATE TABLE "a (b" (

@@ -12,8 +12,8 @@ import {
   type ApplicationDefinition,
 } from '../../../src/entries/index.ts'
 import { publishApplications } from '../../../src/definition/publish-applications.ts'
-import { applyToFile, diffFile } from '../../../src/storage/sqlite/file-schema.ts'
-import type { SchemaChangeKind } from '../../../src/storage/sql/schema-changes.ts'
+import { applyToFile, diffFile } from '../../../src/schema/sqlite/file-schema.ts'
+import type { SchemaChangeKind } from '../../../src/schema/changes.ts'
 import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
 import { runStatements, selectRows } from './raw.ts'

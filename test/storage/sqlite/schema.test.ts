@@ -16,7 +16,7 @@ import {
 } from '../../../src/definition/field.ts'
 import { publishCollection, type PublishedCollection } from '../../../src/definition/published.ts'
 import { sqliteSchema, sqliteStorage, type SqliteDriver } from '../../../src/entries/sqlite.ts'
-import { createTables } from '../../../src/storage/sqlite/schema.ts'
+import { createTables } from '../../../src/schema/sqlite/statements.ts'
 import { drivers, openHandle, temporaryDirectory } from '../../kit/databases.ts'
 
 const driver = drivers[0] as SqliteDriver

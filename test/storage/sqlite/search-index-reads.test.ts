@@ -4,9 +4,12 @@ import { queryOf } from '../../../src/conformance/case.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
 import { defineCollection } from '../../../src/entries/index.ts'
 import { sqliteStorage, type SqliteDriver } from '../../../src/entries/sqlite.ts'
-import { createSchema } from '../../../src/storage/sqlite/schema.ts'
-import { searchOf } from '../../../src/storage/sqlite/search-index.ts'
-import { foundRows, type WantedSearch } from '../../../src/storage/sqlite/search-statements.ts'
+import { createSchema } from '../../../src/schema/sqlite/statements.ts'
+import { searchOf } from '../../../src/schema/sqlite/search-index.ts'
+import {
+  foundRows,
+  type WantedSearch,
+} from '../../../src/storage/sqlite/search/index-statements.ts'
 import type { Slot } from '../../../src/storage/sql/fragments.ts'
 import { drivers, openHandle, rowsIn } from '../../kit/databases.ts'
 import { temporaryFolder } from '../../kit/storages.ts'

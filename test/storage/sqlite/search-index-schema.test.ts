@@ -15,8 +15,8 @@ import {
   type SqliteDriver,
   type SqliteOptions,
 } from '../../../src/entries/sqlite.ts'
-import { applyToFile, diffFile } from '../../../src/storage/sqlite/file-schema.ts'
-import type { SchemaChangeKind } from '../../../src/storage/sql/schema-changes.ts'
+import { applyToFile, diffFile } from '../../../src/schema/sqlite/file-schema.ts'
+import type { SchemaChangeKind } from '../../../src/schema/changes.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
 import { runStatements, selectRows } from './raw.ts'

@@ -8,7 +8,7 @@ import {
   type NodeSqliteHandle,
   type SqliteDriver,
 } from '../../../src/entries/sqlite.ts'
-import { foldFunction, foldValue } from '../../../src/storage/sqlite/search.ts'
+import { foldFunction, foldValue } from '../../../src/storage/sqlite/search/search.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'
 
 const signs = Array.from('iIİıkK\u212asSßẞΣςσÉée\u0301\u0307Å\u212båxX%_\\é1-')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { statementCapacity } from '../../../src/storage/sql/shape.ts'
-import { statementCache } from '../../../src/storage/sqlite/statement-cache.ts'
+import { statementCache } from '../../../src/storage/sqlite/statements/statement-cache.ts'
 
 test('evicts the least recently used statement beyond its capacity', () => {
   const cache = statementCache({ entries: () => 2, bytes: () => 100_000 })

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { customers, orderLines, samples } from '../../../src/conformance/collections.ts'
 import type { PublishedCollection } from '../../../src/definition/published.ts'
-import { connectionOf } from '../../../src/storage/sqlite/open.ts'
-import { createTables } from '../../../src/storage/sqlite/schema.ts'
-import { readTables } from '../../../src/storage/sqlite/tables.ts'
+import { connectionOf } from '../../../src/storage/sqlite/connection/open.ts'
+import { createTables } from '../../../src/schema/sqlite/statements.ts'
+import { readTables } from '../../../src/schema/sqlite/tables.ts'
 import type { SqliteDriver } from '../../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'
 

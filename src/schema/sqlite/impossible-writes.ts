@@ -1,0 +1,133 @@
+import { quoted } from '../../storage/sql/fragments.ts'
+import { folded } from '../model.ts'
+import type { Connection } from '../../storage/sqlite/connection/connection.ts'
+import { unknownIn } from '../../storage/sqlite/connection/failure.ts'
+import { statementReason } from './impossible-reasons.ts'
+import { closing, isSign, isWord, tokensOf } from './tokens.ts'
+
+/** What SQLite can't do with the rows of a table, whatever their values, each with the reason and a way out. */
+export interface ImpossibleWrites {
+  readonly insert?: string | undefined
+  readonly delete?: string | undefined
+  /** Why no update can set a column, by its name. */
+  readonly columns: ReadonlyMap<string, string>
+  /** Why an insert can't leave a column to its default, by its name. */
+  readonly defaults: ReadonlyMap<string, string>
+}
+
+/** The columns that a service sets, and those that it may leave to their defaults. */
+export interface WrittenTable {
+  readonly name: string
+  /** The CREATE statement. */
+  readonly statement: string
+  readonly columns: readonly string[]
+  readonly defaulted: readonly string[]
+  /** Whether an insert of every column returns the row. */
+  readonly returning: boolean
+}
+
+/**
+ * Finds the writes that SQLite does not compile: foreign keys that it can't check, and functions or collations of the
+ * program that made the file in triggers, constraints, defaults and indexes. Nothing is written. Foreign keys must be on.
+ */
+export function impossibleWrites(connection: Connection, table: WrittenTable): ImpossibleWrites {
+  const { name, columns, defaulted, returning } = table
+  const target = quoted(name)
+  const failure = (sql: string): string | undefined => failureOf(connection, sql)
+  const reason = (message: string): string => statementReason(connection, name, message)
+  const insertOf = (given: readonly string[], returns = true): string => {
+    const values =
+      given.length === 0
+        ? 'DEFAULT VALUES'
+        : `(${given.map(quoted).join(', ')}) VALUES (${given.map(() => '?').join(', ')})`
+    // With RETURNING, SQLite also checks the foreign keys that refer to the table.
+    return `INSERT INTO ${target} ${values}${returns ? ' RETURNING 1' : ''}`
+  }
+  const checks = checkFailures(connection, table)
+  const insert = failure(insertOf(columns, returning)) ?? Array.from(checks.values())[0]
+  const unset = columns.filter((column) => !defaulted.includes(column))
+  const defaults = insert === undefined && failure(insertOf(unset)) !== undefined ? defaulted : []
+  const fixed = columns.length > 0 && failure(updateOf(target, columns)) !== undefined
+  return {
+    insert: mapped(insert, reason),
+    // Without a condition, SQLite may remove all rows at once.
+    delete: mapped(failure(`DELETE FROM ${target} WHERE 1 = ?`), reason),
+    columns: failures(columns, (column) =>
+      mapped(
+        (fixed ? failure(updateOf(target, [column])) : undefined) ?? checks.get(column),
+        reason,
+      ),
+    ),
+    defaults: failures(defaults, (column) =>
+      mapped(failure(insertOf(columns.filter((other) => other !== column))), reason),
+    ),
+  }
+}
+
+/** Returns why SQLite can't read or count rows; undefined if it can. Some columns may be readable nevertheless. */
+export function impossibleReads(
+  connection: Connection,
+  name: string,
+  columns: readonly string[],
+): string | undefined {
+  const read = columns.length === 0 ? 'NULL' : columns.map(quoted).join(', ')
+  const failure =
+    failureOf(connection, `SELECT ${read} FROM ${quoted(name)}`) ??
+    failureOf(connection, `SELECT count(*) FROM ${quoted(name)}`)
+  return mapped(failure, (message) => statementReason(connection, name, message))
+}
+
+function updateOf(target: string, columns: readonly string[]): string {
+  return `UPDATE ${target} SET ${columns.map((column) => `${quoted(column)} = ?`).join(', ')} WHERE 1 = ?`
+}
+
+function failureOf(connection: Connection, sql: string): string | undefined {
+  try {
+    connection.changes(sql)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/**
+ * Returns why the CHECK constraints that contain a column can't be computed, by the name of the column. SQLite compiles
+ * them only for connections that may write.
+ */
+function checkFailures(
+  connection: Connection,
+  { name, statement, columns }: WrittenTable,
+): ReadonlyMap<string, string> {
+  const tokens = /check/i.test(statement) ? tokensOf(statement) : []
+  const found = new Map<string, string>()
+  for (const [at, token] of tokens.entries()) {
+    if (!isWord(token, 'CHECK') || !isSign(tokens[at + 1], '(')) continue
+    const end = closing(tokens, at + 1)
+    const expression = statement.slice(tokens[at + 1]?.start, tokens[end]?.end)
+    const failure = failureOf(connection, `SELECT ${expression} FROM ${quoted(name)}`)
+    // A SELECT rejects what a constraint may contain, such as a text in double quotes.
+    if (failure === undefined || unknownIn(failure) === undefined) continue
+    const names = new Set(tokens.slice(at, end).map(({ text }) => folded(text)))
+    for (const column of columns) if (names.has(folded(column))) found.set(column, failure)
+  }
+  return found
+}
+
+function failures(
+  columns: readonly string[],
+  find: (column: string) => string | undefined,
+): ReadonlyMap<string, string> {
+  return new Map(
+    columns.flatMap((column) => {
+      const failure = find(column)
+      return failure === undefined ? [] : [[column, failure] as const]
+    }),
+  )
+}
+
+function mapped(
+  failure: string | undefined,
+  reason: (message: string) => string,
+): string | undefined {
+  return failure === undefined ? undefined : reason(failure)
+}

@@ -1,0 +1,97 @@
+import type { PublishedCollection } from '../../definition/published.ts'
+import type { Connection } from '../../storage/sqlite/connection/connection.ts'
+import { folded } from '../model.ts'
+import { isReadBackField } from './guarantees.ts'
+import { impossibleReads, impossibleWrites } from './impossible-writes.ts'
+import type { Table, Tables } from './tables.ts'
+
+/** Returns one message for each published event whose statements SQLite does not compile, with the reason and the way out. */
+export function statementMistakes(
+  connection: Connection,
+  tables: Tables,
+  collections: readonly PublishedCollection[],
+): readonly string[] {
+  return collections.flatMap((collection) => {
+    const table = tables.find(collection.table)
+    if (table === undefined) return []
+    const { unreadable, mistakes } = checkStatements(connection, table, collection)
+    if (unreadable === undefined) return mistakes
+    return [`${collection.application}/${collection.name}: its rows can't be read: ${unreadable}.`]
+  })
+}
+
+/** What the statements of a collection lack. */
+export interface CheckedStatements {
+  /** Why rows can't be read or counted; undefined if they can. */
+  readonly unreadable?: string | undefined
+  readonly mistakes: readonly string[]
+}
+
+/**
+ * Checks the statements of one collection. If its table can't be read, or lacks one of its columns, that is a mistake of
+ * its own, and nothing is checked.
+ */
+export function checkStatements(
+  connection: Connection,
+  table: Table,
+  collection: PublishedCollection,
+): CheckedStatements {
+  const columns = collection.fields.map(({ column }) => column)
+  const isComplete = columns.every((column) => table.columns.has(folded(column)))
+  if (!isComplete) return { mistakes: [] }
+  const unreadable = impossibleReads(connection, collection.table, columns)
+  if (unreadable !== undefined || table.kind !== 'table') return { unreadable, mistakes: [] }
+  return { mistakes: writeMistakes(connection, table, collection) }
+}
+
+const writes = ['Insert', 'Update', 'Delete'] as const
+
+function writeMistakes(
+  connection: Connection,
+  table: Table,
+  collection: PublishedCollection,
+): readonly string[] {
+  const { fields, publishes, application, name } = collection
+  if (!writes.some((event) => publishes.has(event))) return []
+  const place = `${application}/${name}`
+  const written = fields.filter(
+    ({ column }) => table.columns.get(folded(column))?.computed === false,
+  )
+  const isReadBack = fields.some((field) => {
+    const column = table.columns.get(folded(field.column))
+    return column !== undefined && isReadBackField(field, column)
+  })
+  const impossible = impossibleWrites(connection, {
+    name: collection.table,
+    statement: table.statement,
+    columns: written.map(({ column }) => column),
+    defaulted: written
+      .filter(({ hasColumnDefault }) => hasColumnDefault)
+      .map(({ column }) => column),
+    returning: isReadBack || fields.some(({ suppliedAtInsert }) => suppliedAtInsert),
+  })
+  const changeable = written.filter(({ inKey, readOnly }) => !inKey && !readOnly)
+  const fixed = changeable.filter(({ column }) => impossible.columns.has(column))
+  const [first] = fixed
+  const isFixed = first !== undefined && fixed.length === changeable.length
+  const failing = (event: (typeof writes)[number], reason: string | undefined) =>
+    reason === undefined || !publishes.has(event)
+      ? []
+      : [`${place}: ${event} fails for every item: ${reason}; or leave ${event} out of publishes.`]
+  const defaults = written.flatMap(({ name: field, column }) => {
+    const reason = publishes.has('Insert') ? impossible.defaults.get(column) : undefined
+    if (reason === undefined) return []
+    return [`${place}.${field}: its default fails: ${reason}; or leave out default: 'database'.`]
+  })
+  const updates = fixed.map(({ name: field, column }) => {
+    const reason = impossible.columns.get(column) ?? ''
+    return `${place}.${field}: an update of it fails: ${reason}; or set readOnly: true.`
+  })
+  return [
+    ...failing('Insert', impossible.insert),
+    ...defaults,
+    ...failing('Update', isFixed ? impossible.columns.get(first.column) : undefined),
+    ...(publishes.has('Update') && !isFixed ? updates : []),
+    ...failing('Delete', impossible.delete),
+  ]
+}

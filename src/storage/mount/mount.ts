@@ -1,0 +1,183 @@
+import { withoutUndefined } from '../../checks/options.ts'
+import { requirePlainObject } from '../../checks/plain-object.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import { throughTargets } from '../../definition/through.ts'
+import { everyCondition, type Condition } from '../../request/query.ts'
+import { throughIn } from '../../request/rows.ts'
+import { uniquelyNamed } from '../../workload.ts'
+import { StorageError, tableIn, type StorageAdapter } from '../adapter.ts'
+import { markSelfChecking } from '../self-checking.ts'
+import { checkedStorage } from '../checked.ts'
+import { completeConditions } from '../complete-conditions.ts'
+import { reasonOf } from '../inspect-collections.ts'
+import { inspectReadable, inspectReference } from '../inspect-storage.ts'
+import { mountTransaction, type ActiveTransaction } from './transaction.ts'
+import { unreadProblem, type StorageProblem } from '../problem.ts'
+
+/**
+ * Combines several adapters into one. A key names the collections of its adapter: `'application/collection'`,
+ * `'application'`, or `'*'` for all others. The most specific key applies. An adapter may have several
+ * keys.
+ *
+ * A transaction begins on an adapter with the first call for one of its collections. Two adapters can't
+ * commit atomically: they commit one after the other, in the order of these first calls. If a commit
+ * fails, the transaction rejects with its error. The adapters that have not committed yet are undone, the
+ * others stay committed. Keep collections that must stay consistent in one adapter. Snapshots of two
+ * adapters may also be of different moments.
+ */
+export function mount(adapters: Readonly<Record<string, StorageAdapter>>): StorageAdapter {
+  requirePlainObject('The adapters', adapters, 'mount')
+  const given = withoutUndefined(adapters)
+  const checked = new Map(
+    [...new Set(Object.values(given))].map((adapter) => [
+      adapter,
+      completeConditions(checkedStorage(adapter)),
+    ]),
+  )
+  const mounts = new Map(
+    Object.entries(given).map(([name, adapter]) => [name, checked.get(adapter) as StorageAdapter]),
+  )
+  const distinct = [...checked.values()]
+  const homes = new Map<PublishedCollection, StorageAdapter>()
+  const active = new Set<ActiveTransaction>()
+  let closed = false
+  const homeOf = (collection: PublishedCollection): StorageAdapter => {
+    const home = homes.get(collection)
+    if (home !== undefined) return home
+    throw new TypeError(`The storage was not opened with the collection ${pathOf(collection)}.`)
+  }
+  const requireHome = (collection: PublishedCollection, other: PublishedCollection): void => {
+    if (homeOf(collection) === homeOf(other)) return
+    throw new TypeError(
+      `The row rule of ${pathOf(collection)} goes through ${other.name}, which is in another storage. Mount both in one.`,
+    )
+  }
+  /** Returns the adapter of a collection. Throws a TypeError if the conditions read rows of another one. */
+  const homeFor = (
+    collection: PublishedCollection,
+    conditions: readonly Condition[],
+  ): StorageAdapter => {
+    for (const { collection: other, conditions: further } of throughIn(conditions)) {
+      requireHome(collection, other)
+      homeFor(other, further)
+    }
+    return homeOf(collection)
+  }
+  const textPages = distinct.some(({ supports }) => supports.textPages)
+  return markSelfChecking<StorageAdapter>({
+    name: `mount(${distinct.map(({ name }) => name).join(', ')})`,
+    supports: {
+      textPages,
+      durable: distinct.every(({ supports }) => supports.durable),
+      generatedNumbers: distinct.every(({ supports }) => supports.generatedNumbers),
+      // The rows of two adapters can't be compared in one query.
+      conditions: everyCondition.filter((kind) => kind !== 'through' || distinct.length === 1),
+    },
+    warnings: distinct.flatMap(({ warnings = [] }) => warnings),
+    open: async (collections, readOnly) => {
+      const routes = route(mounts, collections)
+      for (const [collection, home] of routes) homes.set(collection, home)
+      for (const collection of collections) {
+        for (const name of throughTargets(collection.definition)) {
+          const other = collection.siblings.get(name)
+          if (other !== undefined) requireHome(collection, other)
+        }
+      }
+      for (const adapter of distinct) {
+        const own = collections.filter((collection) => homes.get(collection) === adapter)
+        await adapter.open(own, readOnly)
+      }
+    },
+    connections: () => uniquelyNamed(distinct.flatMap((each) => each.connections?.() ?? [])),
+    enforces: (reference) => {
+      const home = homeOf(reference.from)
+      return home === homeOf(reference.to) && home.enforces?.(reference) === true
+    },
+    tableOf: (collection) => {
+      const home = homeOf(collection)
+      return `${distinct.indexOf(home)} ${tableIn(home, collection)}`
+    },
+    filter: (collection, query, context) =>
+      homeFor(collection, query.conditions).filter(collection, query, context),
+    estimateCount: (collection, conditions) =>
+      homeFor(collection, conditions).estimateCount?.(collection, conditions),
+    version: (collections) => {
+      const versions = distinct
+        .map(
+          (adapter) =>
+            [adapter, collections.filter((each) => homes.get(each) === adapter)] as const,
+        )
+        .filter(([, own]) => own.length > 0)
+        .map(([adapter, own]) => adapter.version?.(own))
+      // JSON keeps the parts apart. Joined with commas, different lists could be equal.
+      return versions.includes(undefined) ? undefined : JSON.stringify(versions)
+    },
+    ...(textPages && {
+      filterText: (collection, query, context) => {
+        const home = homeFor(collection, query.conditions)
+        return home.supports.textPages ? home.filterText?.(collection, query, context) : undefined
+      },
+    }),
+    inspect: async (collections, progress) => {
+      const routes = route(mounts, collections)
+      const problems: StorageProblem[] = []
+      for (const adapter of distinct) {
+        const own = collections.filter((collection) => routes.get(collection) === adapter)
+        problems.push(...(await inspectReadable(adapter, own, progress)))
+      }
+      for (const reference of collections.flatMap(({ references }) => references)) {
+        const [from, to] = [routes.get(reference.from), routes.get(reference.to)]
+        if (from === undefined || to === undefined || from === to) continue
+        const found = inspectReference(from, to, reference).catch((error: unknown) => [
+          unreadProblem(reference.from, reasonOf(error), reference),
+        ])
+        problems.push(...(await found))
+      }
+      return problems
+    },
+    transaction: async (options, work) => {
+      if (closed) throw new StorageError('unavailable')
+      if (distinct.length === 1) return mountTransaction({ homeFor, active, options }, work)
+      // Transactions that share a commit on one adapter could wait for each other on another one, and an adapter
+      // that commits with its write could not undo it if another one fails to commit.
+      const { oneWrite: _oneWrite, ...others } = options
+      const apart = { ...others, brief: false }
+      return mountTransaction({ homeFor, active, options: apart }, work)
+    },
+    close: async () => {
+      closed = true
+      const results = await Promise.allSettled(distinct.map(async (adapter) => adapter.close()))
+      for (const result of results) if (result.status === 'rejected') throw result.reason
+    },
+  })
+}
+
+function route(
+  mounts: ReadonlyMap<string, StorageAdapter>,
+  collections: readonly PublishedCollection[],
+): ReadonlyMap<PublishedCollection, StorageAdapter> {
+  const unused = new Set(mounts.keys())
+  // The adapter for all other collections may have none.
+  unused.delete('*')
+  const routes = new Map<PublishedCollection, StorageAdapter>()
+  for (const collection of collections) {
+    const names = [pathOf(collection), collection.application, '*']
+    const name = names.find((candidate) => mounts.has(candidate))
+    const home = name === undefined ? undefined : mounts.get(name)
+    if (name === undefined || home === undefined) {
+      throw new TypeError(
+        `The collection ${pathOf(collection)} has no storage. Add a mount for it, or '*' for all collections.`,
+      )
+    }
+    unused.delete(name)
+    routes.set(collection, home)
+  }
+  for (const name of unused) {
+    throw new TypeError(`The mount '${name}' matches no collection.`)
+  }
+  return routes
+}
+
+function pathOf({ application, name }: PublishedCollection): string {
+  return `${application}/${name}`
+}

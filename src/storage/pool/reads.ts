@@ -1,0 +1,161 @@
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import { searchText } from '../adapter.ts'
+import type { Condition, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
+import { fieldOf } from '../sql/conditions.ts'
+import type { BoundStatement, Connection, TextRow } from './connection.ts'
+import type { Tables } from '../sql/dialect.ts'
+import { itemWriter, rowReader } from './rows.ts'
+import { mayContain } from '../sql/search.ts'
+import {
+  doublesStatement,
+  pageStatement,
+  planStatement,
+  type FoundDoubles,
+} from '../sql/statements.ts'
+
+/** Returns the doubles that a query searches. */
+export function searchedDoubles(
+  collection: PublishedCollection,
+  { search }: Pick<StorageQuery, 'search'>,
+): readonly PublishedField[] {
+  // Most needles can't occur in a number.
+  if (search === null || !mayContain('double', search.text)) return []
+  return search.fields.map((name) => fieldOf(collection, name)).filter(isDouble)
+}
+
+function isDouble({ type }: PublishedField): boolean {
+  return type === 'double'
+}
+
+/** Returns a query whose search has the needle folded, in those of its fields that may contain it. */
+export function foldedSearch(collection: PublishedCollection, query: StorageQuery): StorageQuery {
+  if (query.search === null) return query
+  const { fields, text } = query.search
+  const needle = searchText(text)
+  // A field that no index has would make the database read the table.
+  const searched = fields.filter((name) => mayContain(fieldOf(collection, name).type, needle))
+  return { ...query, search: { fields: searched, text: needle } }
+}
+
+/** A read of one statement. */
+export interface Read<Page> {
+  readonly statement: BoundStatement
+  /** Returns the page that the rows of the statement are. */
+  page(rows: readonly TextRow[]): Page
+}
+
+/** Reads a page. */
+export async function readPage(
+  connection: Connection,
+  tables: Tables,
+  collection: PublishedCollection,
+  given: StorageQuery,
+): Promise<StoragePage> {
+  const query = foldedSearch(collection, given)
+  const found =
+    query.search === null ? noDoubles : await findDoubles(connection, tables, collection, query)
+  const { statement, page } = pageRead(tables, collection, query, found)
+  return page(isEmpty(query) ? [] : await connection.rows(statement))
+}
+
+/** Returns the read of a page. Its search is folded; `found` are the doubles that it finds. */
+export function pageRead(
+  tables: Tables,
+  collection: PublishedCollection,
+  query: StorageQuery,
+  found: FoundDoubles = noDoubles,
+): Read<StoragePage> {
+  const statement = pageStatement(tables, collection, query, found)
+  const { count, select: names } = query
+  return {
+    statement,
+    page(rows) {
+      const first = count ? 2 : 0
+      const read = rowReader(statement.sql, { tables, collection, names, first })
+      return {
+        rows: (count ? present(rows) : rows).map(read),
+        count: count ? countOf(rows) : null,
+      }
+    },
+  }
+}
+
+/**
+ * Returns the read of a page as JSON text. Its search is folded. The page is undefined if a value does not fit its
+ * field.
+ */
+export function textPageRead(
+  tables: Tables,
+  collection: PublishedCollection,
+  query: StorageQuery,
+): Read<StorageTextPage | undefined> {
+  const statement = pageStatement(tables, collection, query)
+  const { count, select: names } = query
+  return {
+    statement,
+    page(rows) {
+      const first = count ? 2 : 0
+      const write = itemWriter(statement.sql, { tables, collection, names, first })
+      const items: string[] = []
+      for (const row of count ? present(rows) : rows) {
+        const item = write(row)
+        // The service then calls `filter`, and finds the field.
+        if (item === undefined) return undefined
+        items.push(item)
+      }
+      return { items, count: count ? countOf(rows) : null }
+    },
+  }
+}
+
+/** Returns whether a query needs no statement. */
+export function isEmpty({ limit, count }: StorageQuery): boolean {
+  return limit === 0 && !count
+}
+
+// With a count, each row begins with the count and with a mark if it is one of the page.
+function present(rows: readonly TextRow[]): readonly TextRow[] {
+  return rows.filter(([, mark]) => mark === '1')
+}
+
+function countOf([first]: readonly TextRow[]): number {
+  return Number(first?.[0])
+}
+
+const noDoubles: FoundDoubles = new Map()
+
+/** Reads the doubles that a search finds: the server writes some of them with other digits than JavaScript. */
+async function findDoubles(
+  connection: Connection,
+  tables: Tables,
+  collection: PublishedCollection,
+  query: StorageQuery,
+): Promise<FoundDoubles> {
+  const found = new Map<PublishedField, readonly number[]>()
+  for (const field of searchedDoubles(collection, query)) {
+    const needle = query.search?.text ?? ''
+    const { conditions } = query
+    const rows = await connection.rows(doublesStatement(tables, collection, conditions, field))
+    const values = rows.flatMap(([text]) => (typeof text === 'string' ? [Number(text)] : []))
+    found.set(
+      field,
+      values.filter((value) => searchText(String(value)).includes(needle)),
+    )
+  }
+  return found
+}
+
+/** Returns about how many rows meet conditions, as the database plans to read them. */
+export async function estimateCount(
+  connection: Connection,
+  tables: Tables,
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+): Promise<number | undefined> {
+  const { estimates } = tables.dialect
+  if (estimates === undefined) return undefined
+  const { explain, rows } = estimates
+  const plan = await connection.rows(planStatement(tables, collection, conditions, explain))
+  return rows(JSON.parse(plan.map(([line]) => line ?? '').join('\n')))
+}

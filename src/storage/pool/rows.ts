@@ -1,0 +1,83 @@
+import type { StoredValue } from '../../definition/field-type.ts'
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import { encodeStored } from '../../request/serialize.ts'
+import type { Row } from '../adapter.ts'
+import { fieldOf } from '../sql/conditions.ts'
+import type { TextRow } from './connection.ts'
+import type { Tables } from '../sql/dialect.ts'
+import type { Sql } from '../sql/fragments.ts'
+import { placeOf, typeOf } from '../sql/table-conditions.ts'
+
+/** The rows of a statement: what they have, and where their values begin. */
+export interface StatementRows {
+  readonly tables: Tables
+  readonly collection: PublishedCollection
+  readonly names: readonly string[]
+  /** Default 0. */
+  readonly first?: number
+}
+
+// Statements of one shape have the same object, and rows of the same fields.
+const readers = new WeakMap<Sql, (values: TextRow) => Row>()
+const writers = new WeakMap<Sql, (values: TextRow) => string | undefined>()
+
+/** Returns a function that reads the rows of a statement. */
+export function rowReader(sql: Sql, rows: StatementRows): (values: TextRow) => Row {
+  let reader = readers.get(sql)
+  if (reader === undefined) {
+    reader = createReader(rows)
+    readers.set(sql, reader)
+  }
+  return reader
+}
+
+function createReader(rows: StatementRows): (values: TextRow) => Row {
+  const { tables, collection, names, first = 0 } = rows
+  const place = placeOf(tables, collection)
+  const members = names.map((name) => ({ name, type: typeOf(place, fieldOf(collection, name)) }))
+  return (values) => {
+    const row: Record<string, StoredValue> = {}
+    let index = first
+    for (const { name, type } of members) {
+      const text = values[index++] ?? null
+      row[name] = text === null ? null : type.read(text)
+    }
+    return row
+  }
+}
+
+/**
+ * Returns a function that writes the rows of a statement as JSON text. It returns undefined if a value does not fit
+ * its field.
+ */
+export function itemWriter(sql: Sql, rows: StatementRows): (values: TextRow) => string | undefined {
+  let writer = writers.get(sql)
+  if (writer === undefined) {
+    writer = createWriter(rows)
+    writers.set(sql, writer)
+  }
+  return writer
+}
+
+function createWriter(rows: StatementRows): (values: TextRow) => string | undefined {
+  const { tables, collection, names, first = 0 } = rows
+  const place = placeOf(tables, collection)
+  const members = names.map((name, index) => {
+    const field = collection.responseFields.get(name) as PublishedField
+    const type = typeOf(place, field)
+    return { start: `${index === 0 ? '{' : ','}${field.member}`, field, type }
+  })
+  return (values) => {
+    let item = ''
+    let index = first
+    for (const { start, field, type } of members) {
+      const text = values[index++] ?? null
+      const value = text === null ? null : type.read(text)
+      const fits = value === null ? !field.inKey : field.isStored(value)
+      if (!fits) return undefined
+      item += start + encodeStored(field, value)
+    }
+    return item === '' ? '{}' : `${item}}`
+  }
+}

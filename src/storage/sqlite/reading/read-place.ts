@@ -1,0 +1,180 @@
+import type { PublishedCollection } from '../../../definition/published.ts'
+import { boundedMap, type KeptSize } from '../../../keep-latest.ts'
+import type { StorageQuery } from '../../adapter.ts'
+import { rowsOf, type Connection } from '../connection/connection.ts'
+import type { PageRead } from './page-read.ts'
+import { interruption } from './scan-thread.ts'
+import { quoted, type Sql } from '../../sql/fragments.ts'
+import type { StatementText } from '../statements/statements.ts'
+import type { Tables } from '../../../schema/sqlite/tables.ts'
+
+/**
+ * Where a read runs:
+ * - `here`: on the event loop;
+ * - `timed`: on the event loop, and `took` is called;
+ * - `thread`: in the thread for scans, because it may take so long that it would delay other requests.
+ */
+export type ReadPlace = 'here' | 'timed' | 'thread'
+
+/** Decides where reads run, and remembers how long they took. */
+export interface ReadPlaces {
+  /** Called when collections were opened, with the tables of the database. */
+  opened(tables: Tables, collections: readonly PublishedCollection[]): void
+  /** An item by its key, and a page in the order of an index, are always read `here`. */
+  placeOf(collection: PublishedCollection, query: StorageQuery, read: PageRead): ReadPlace
+  /** Returns whether a search index may be asked on the event loop how many rows it finds. */
+  mayProbe(read: PageRead): boolean
+  /** Called with the milliseconds that a timed read took. */
+  took(read: PageRead, milliseconds: number): void
+  /** Returns a condition with which a statement of a read can be interrupted. Undefined if it does not need one. */
+  interruptionOf(
+    collection: PublishedCollection,
+    read: PageRead,
+    statement: 'page' | 'count',
+  ): Sql | undefined
+  /** Returns what is remembered of shapes of reads. */
+  sizes(): readonly KeptSize[]
+}
+
+/**
+ * What limits the rows that a read visits:
+ * - `page`: its offset and limit, in the order of an index;
+ * - `matches`: the rows that an index finds for its conditions, and the rows that it counts;
+ * - `table`: all rows of the table.
+ */
+type Extent = 'page' | 'matches' | 'table'
+
+// Clients choose conditions and sort orders, so the number of statements is otherwise unbounded.
+export const maxStatements = 1_024
+const maxShapeBytes = 2 * 1024 * 1024
+// A read that takes longer is slow.
+const slowMilliseconds = 5
+// Reads with the same conditions move to the thread when slow ones in a row took longer than this together.
+// One alone may be slow because the process had to wait, or because the file was not in memory.
+const maxSlowMilliseconds = 50
+// After this time, such a read is tried on the event loop again.
+const slowFor = 600_000
+// How long a table counts as small before its rows are counted again. Counting takes about 0.1 ms.
+const recountMilliseconds = 1_000
+// Rows before a page, in the order of an index, that take tens of milliseconds. A condition would double that.
+const longOffset = 1_000_000
+const rowids = ['_rowid_', 'rowid', 'oid']
+
+/**
+ * Creates the places of reads. A table is large from `minRows` rows; 0: every read but that of an item runs
+ * in the thread. Rows are counted when a read of the whole table arrives, so that a start with many tables
+ * counts none, and a table that grows is noticed within a second.
+ */
+export function readPlaces(connection: Connection, minRows: number): ReadPlaces {
+  // The row number of each table; undefined for a table without. Views are not in it.
+  const tables = new Map<PublishedCollection, string | undefined>()
+  const large = new Set<PublishedCollection>()
+  const counted = new Map<PublishedCollection, number>()
+  const bounds = { maxEntries: () => maxStatements, maxBytes: () => maxShapeBytes }
+  const extents = boundedMap<Extent>(bounds)
+  const slow = boundedMap<{ readonly total: number; readonly at: number }>(bounds)
+
+  function extentOf(collection: PublishedCollection, query: StorageQuery, read: PageRead): Extent {
+    const key = read.page ?? read.count
+    if (key === undefined) return 'page'
+    const known = extents.get(key)
+    if (known !== undefined) return known
+    // What a view reads can't be seen in the plan of a statement. Only the time that it takes shows it.
+    const extent = tables.has(collection)
+      ? planned(read.text(read.page === undefined ? 'count' : 'page', { deep: false }), query)
+      : 'matches'
+    extents.set(key, extent, bytesOf(key))
+    return extent
+  }
+
+  function planned({ sql, slots }: StatementText, query: StorageQuery): Extent {
+    const unbound = slots.map(() => null)
+    const rows = rowsOf(connection, `explain query plan ${sql}`, unbound)
+    const steps = rows.map(([, , , step]) => String(step))
+    return extentOfPlan(steps, query)
+  }
+
+  function isLarge(collection: PublishedCollection): boolean {
+    if (large.has(collection)) return true
+    const now = performance.now()
+    if (
+      !tables.has(collection) ||
+      now - (counted.get(collection) ?? -Infinity) < recountMilliseconds
+    )
+      return false
+    counted.set(collection, now)
+    const text = `select 1 from ${quoted(collection.table)} limit 1 offset ${minRows - 1}`
+    if (rowsOf(connection, text).length === 0) return false
+    large.add(collection)
+    return true
+  }
+
+  function isSlow({ matching }: PageRead): boolean {
+    const before = slow.get(matching)
+    if (before === undefined || before.total <= maxSlowMilliseconds) return false
+    return performance.now() - before.at < slowFor
+  }
+
+  return {
+    opened(found, collections) {
+      for (const collection of collections) {
+        const table = found.find(collection.table)
+        if (table?.kind !== 'table') continue
+        const rowid = rowids.find((name) => !table.columns.has(name))
+        tables.set(collection, table.withoutRowId ? undefined : rowid)
+      }
+    },
+    placeOf(collection, query, read) {
+      if (isOneItem(collection, query)) return 'here'
+      if (minRows === 0) return 'thread'
+      const extent = extentOf(collection, query, read)
+      const reachesFar = query.offset + query.limit > minRows
+      if ((extent === 'table' || reachesFar) && isLarge(collection)) return 'thread'
+      if (extent === 'page' && !query.count) return 'here'
+      return isSlow(read) ? 'thread' : 'timed'
+    },
+    mayProbe: (read) => minRows > 0 && !isSlow(read),
+    took({ matching }, milliseconds) {
+      const before = slow.get(matching)
+      if (milliseconds > slowMilliseconds) {
+        const taken = { total: milliseconds + (before?.total ?? 0), at: performance.now() }
+        slow.set(matching, taken, bytesOf(matching))
+      } else if (before !== undefined) slow.delete(matching)
+    },
+    interruptionOf(collection, { page, count, inputs }, statement) {
+      const isPage = extents.get(page ?? count ?? '') === 'page'
+      const isShort = statement === 'count' || inputs.offset < longOffset
+      return isPage && isShort ? undefined : interruption(tables.get(collection))
+    },
+    sizes: () => [extents.size(), slow.size()],
+  }
+}
+
+function bytesOf(shape: string): number {
+  return 100 + 2 * shape.length
+}
+
+function isOneItem({ key }: PublishedCollection, { conditions, limit }: StorageQuery): boolean {
+  return (
+    limit === 1 &&
+    key.length > 0 &&
+    key.every(({ name }) => conditions.some((one) => one.is === 'equal' && one.field === name))
+  )
+}
+
+/** Returns the extent of a statement, by the steps of SQLite's query plan. */
+function extentOfPlan(
+  steps: readonly string[],
+  { conditions, search }: Pick<StorageQuery, 'conditions' | 'search'>,
+): Extent {
+  const isPlain = conditions.every(({ is }) => is === 'equal' || is === 'empty')
+  const bound = steps.flatMap((text) => text.match(/=\?/g) ?? []).length
+  const filters = search !== null || !isPlain || bound < conditions.length
+  const collects = steps.some((text) => /TEMP B-TREE|MULTI-INDEX OR/.test(text))
+  if (!filters && !collects) return 'page'
+  // The values of a list are read with a scan, too, and so is what a search index finds.
+  const scans = steps.some((text) =>
+    /^SCAN (?!json_each\b|.* VIRTUAL TABLE INDEX \d+:M)/.test(text),
+  )
+  return scans ? 'table' : 'matches'
+}

@@ -1,0 +1,148 @@
+import type { PublishedCollection } from '../../../definition/published.ts'
+import { boundedMap, type KeptSize } from '../../../keep-latest.ts'
+import type { MaybePromise } from '../../../maybe-promise.ts'
+import type { ReadContext, StoragePage, StorageQuery, StorageTextPage } from '../../adapter.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { CompleteSqlite } from '../connection/options.ts'
+import {
+  filterRows,
+  filterText,
+  type FoundRead,
+  type PageRead,
+  type ReadPage,
+} from './page-read.ts'
+import { maxStatements, readPlaces } from './read-place.ts'
+import { scanQueue } from './scan-queue.ts'
+import { startScanThread, type ScanJob } from './scan-thread.ts'
+import type { Session } from '../session.ts'
+import { fileOf } from './slow-views.ts'
+import type { StatementText } from '../statements/statements.ts'
+import type { Tables } from '../../../schema/sqlite/tables.ts'
+
+/** The reads outside of transactions. */
+export interface Reads {
+  /** Called when collections were opened, with the tables of the database. */
+  opened(tables: Tables, collections: readonly PublishedCollection[]): void
+  filter(
+    collection: PublishedCollection,
+    query: StorageQuery,
+    context?: ReadContext,
+  ): MaybePromise<StoragePage>
+  filterText(
+    collection: PublishedCollection,
+    query: StorageQuery,
+    context?: ReadContext,
+  ): MaybePromise<StorageTextPage | undefined>
+  close(): Promise<void>
+  /** Returns what is remembered of shapes of reads. */
+  sizes(): readonly KeptSize[]
+}
+
+// Of the statements for the thread.
+const maxTextBytes = 4 * 1024 * 1024
+
+type Options = Pick<CompleteSqlite, 'scanRows' | 'scanQueue' | 'scanTimeout' | 'extensions'>
+
+/**
+ * Creates the reads of a file on a connection that is used for nothing else. Reads that may take long run
+ * in a thread with a read-only connection of its own.
+ */
+export function threadedReads(connection: Connection, session: Session, options: Options): Reads {
+  const { scanRows, scanQueue: maxWaiting, scanTimeout: timeout, extensions } = options
+  const file = fileOf(connection)
+  if (scanRows === false || file === undefined || !mayStartThreads()) return plainReads(session)
+  const { driver } = connection
+  const places = readPlaces(connection, scanRows)
+  const queue = scanQueue({
+    maxWaiting,
+    timeout,
+    start: (events) => startScanThread({ file, driver, extensions }, events),
+  })
+  const texts = boundedMap<StatementText>({
+    maxEntries: () => maxStatements,
+    maxBytes: () => maxTextBytes,
+  })
+
+  // Their rows need a function of the application, which a thread can't call.
+  const unscannable = new WeakSet<PublishedCollection>()
+
+  function jobOf(collection: PublishedCollection, read: PageRead, found?: FoundRead): ScanJob {
+    const { page, count, inputs, output } = read
+    const bound = (key: string, write: () => StatementText) => {
+      let known = texts.get(key)
+      if (known === undefined) {
+        known = write()
+        texts.set(key, known, 2 * (key.length + known.sql.length) + 200 * known.slots.length)
+      }
+      return { sql: known.sql, parameters: known.slots.map((slot) => slot.read(inputs)) }
+    }
+    const interruptible = (key: string | undefined, source: PageRead, kind: 'page' | 'count') => {
+      if (key === undefined) return undefined
+      const first = places.interruptionOf(collection, read, kind)
+      return bound(first === undefined ? key : `interruptible ${key}`, () =>
+        source.text(kind, { first }),
+      )
+    }
+    return {
+      probe: found && bound(found.probe, found.probeText),
+      found: found && interruptible(found.page, found, 'page'),
+      page: interruptible(page, read, 'page'),
+      count: interruptible(count, read, 'count'),
+      strings: output === 'json',
+      limit: inputs.limit,
+      offset: inputs.offset,
+    }
+  }
+
+  /** Decides where a page is read. */
+  const readPage: ReadPage = (collection, query, output, context) => {
+    const planned = session.pageRead(collection, query, output)
+    const began = performance.now()
+    const isProbed = planned.found !== undefined && places.mayProbe(planned)
+    const read = isProbed ? session.choose(planned) : planned
+    const place = places.placeOf(collection, query, read)
+    if (place === 'here' || unscannable.has(collection)) return session.runPage(read)
+    if (place === 'thread') {
+      const found = isProbed ? undefined : planned.found
+      return queue.run(jobOf(collection, read, found), context).catch((error: unknown) => {
+        if (!isUnknownFunction(error)) throw error
+        unscannable.add(collection)
+        return session.runPage(session.choose(planned))
+      })
+    }
+    const page = session.runPage(read)
+    places.took(read, performance.now() - began)
+    return page
+  }
+
+  return {
+    opened: places.opened,
+    filter: (collection, query, context) => filterRows(readPage, collection, query, context),
+    filterText: (collection, query, context) => filterText(readPage, collection, query, context),
+    close: queue.close,
+    sizes: () => [texts.size(), ...places.sizes()],
+  }
+}
+
+function isUnknownFunction(error: unknown): boolean {
+  const { cause } = error as { readonly cause?: unknown }
+  const messages = [error, cause].map((each) => (each instanceof Error ? each.message : ''))
+  return messages.some((message) => /(?:no such|unknown) function: /.test(message))
+}
+
+/** Returns the reads of a session, without a thread. */
+export function plainReads(session: Session): Reads {
+  return {
+    opened: () => undefined,
+    filter: session.filter,
+    filterText: session.filterText,
+    close: () => Promise.resolve(),
+    sizes: () => [],
+  }
+}
+
+/** Returns whether the permissions of the process include threads. */
+function mayStartThreads(): boolean {
+  const { permission } = process as { permission?: { has(scope: string): boolean } }
+  return permission?.has('worker') ?? true
+}
