@@ -19,7 +19,8 @@ export interface EmptyDatabase {
   run(...statements: readonly string[]): Promise<void>
   /** Returns the number of rows of a table. */
   count(table: string): Promise<number>
-  storage(): StorageAdapter
+  /** Opens a storage. `ensureSchema`: what it creates at the start. Default: nothing. */
+  storage(ensureSchema?: false | 'columns'): StorageAdapter
   drop(): Promise<void>
 }
 
@@ -50,7 +51,7 @@ async function startPostgres(): Promise<EmptyDatabase> {
       for (const statement of statements) await schema.run(statement)
     },
     count: async (table) => countIn(await schema.run(countOf(quoted(table)))),
-    storage: () => postgresStorage(schema.open(3)),
+    storage: (ensureSchema = false) => postgresStorage(schema.open(3), { ensureSchema }),
     drop: schema.drop,
   }
 }
@@ -64,7 +65,7 @@ async function startMysql(): Promise<EmptyDatabase> {
       await run(...statements)
     },
     count: async (table) => countIn(await run(countOf(inBackticks(table)))),
-    storage: () => mysqlStorage(open({ connectionLimit: 3 })),
+    storage: (ensureSchema = false) => mysqlStorage(open({ connectionLimit: 3 }), { ensureSchema }),
     drop,
   }
 }
@@ -72,6 +73,8 @@ async function startMysql(): Promise<EmptyDatabase> {
 function startSqlite(folder: string): Promise<EmptyDatabase> {
   const file = join(folder, 'own.db')
   const handle = openHandle(drivers[0] as SqliteDriver, file)
+  // Tests write CREATE statements with functions of other programs.
+  ;(handle as { unsafeMode?(): void }).unsafeMode?.()
   return Promise.resolve({
     line: [file],
     run: async (...statements) => {
@@ -79,7 +82,7 @@ function startSqlite(folder: string): Promise<EmptyDatabase> {
     },
     count: (table) =>
       Promise.resolve(countIn(rowsIn(handle, countOf(quoted(table))) as readonly CountRow[])),
-    storage: () => sqliteStorage(file),
+    storage: (ensureSchema = false) => sqliteStorage(file, { ensureSchema }),
     drop: () => {
       handle.close()
       return Promise.resolve()
