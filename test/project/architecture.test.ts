@@ -38,17 +38,19 @@ function blank(text: string): string {
   return ' '.repeat(text.length)
 }
 
-/** The folders that the tree of the page names: those directly in src by their names, others below them. */
-function foldersOfTree(): readonly string[] {
-  const [, tree = ''] = /^```\nsrc\/\n([^]*?)^test\//m.exec(page) ?? []
-  let outer = ''
-  return tree.split('\n').flatMap((line) => {
-    const [content = ''] = line.split('#')
-    const names = Array.from(content.matchAll(/([\w-]+)\//g), ([, name = '']) => name)
-    if (/^ {2}\S/.test(content)) outer = names[0] ?? ''
-    return /^ {4}/.test(content) ? names.map((name) => `${outer}/${name}`) : names
-  })
-}
+/** The paragraphs of the section "The folders": the folders that each is about, and its text. */
+const paragraphs = Array.from(
+  (/^## The folders\n([^]*?)^## /m.exec(page)?.[1] ?? '').matchAll(/^- .*$/gm),
+  ([text]) => ({
+    about: Array.from(text.matchAll(/\*\*`([\w-]+)`\*\*/g), ([, folder = '']) => folder),
+    text,
+  }),
+)
+
+/** The folders of src that have files, as names from the outside in. */
+const places = [...new Set(files.map((path) => posix.relative('src', posix.dirname(path))))]
+  .filter((place) => place !== '')
+  .map((place) => place.split('/'))
 
 test('the page has a picture of a request, of an insert and of a definition', () => {
   expect(pictures.map(([title]) => title)).toEqual([
@@ -91,12 +93,26 @@ describe.each(pictures)('%s', (_title, calls) => {
   })
 })
 
-test('the tree names every folder of src, and no other', () => {
-  const folders = new Set(files.map((path) => posix.relative('src', posix.dirname(path))))
-  const direct = [...folders].map((path) => path.split('/')[0]).filter((path) => path !== '')
-  const named = foldersOfTree()
-  expect(named.filter((path) => !path.includes('/')).sort()).toEqual([...new Set(direct)].sort())
-  expect(named.filter((path) => path.includes('/') && !folders.has(path))).toEqual([])
+test('every folder of src has one paragraph, and every paragraph a folder', () => {
+  const folders = new Set(places.map(([folder]) => folder))
+  expect(paragraphs.flatMap(({ about }) => about).sort()).toEqual([...folders].sort())
+})
+
+test('the paragraph of a folder names its subfolders', () => {
+  const absent = places.filter(([folder = '', inner]) => {
+    const paragraph = paragraphs.find(({ about }) => about.includes(folder))
+    return inner !== undefined && paragraph?.text.includes(`\`${inner}\``) !== true
+  })
+  expect(absent.map((path) => path.join('/'))).toEqual([])
+})
+
+test('the paragraphs name only folders and files that exist', () => {
+  const absent = paragraphs.flatMap(({ about, text }) =>
+    Array.from(text.matchAll(/`([\w-]+\.ts)`/g), ([, file = '']) => file).filter(
+      (file) => !about.some((folder) => files.includes(`src/${folder}/${file}`)),
+    ),
+  )
+  expect(absent.filter((file) => !files.includes(`src/${file}`))).toEqual([])
 })
 
 function mentions(file: string, name: string): boolean {
