@@ -1,15 +1,10 @@
 import { checkClientSize } from './client-size.ts'
-import { run, StepFailure } from './command.ts'
 import { checkCore } from './core.ts'
 import { checkPack, packedPath } from './pack.ts'
 import { checkProject } from './projects.ts'
 import { checkShape } from './shape.ts'
+import { command, reportSteps, runSteps, type Step, type Steps } from './steps.ts'
 import { checkTypeBudget } from './type-budget.ts'
-
-/** A step returns a note on what it found, or throws a StepFailure. */
-type Step = () => Promise<string | undefined>
-
-type Steps = Readonly<Record<string, Step>>
 
 /** A measurement: nothing else runs meanwhile. */
 const measured: Steps = { budget: checkTypeBudget }
@@ -56,13 +51,6 @@ async function checkInit(): Promise<string> {
   return `${seconds.toFixed(1)} s to the first response`
 }
 
-function command(program: string, ...args: readonly string[]): Step {
-  return async () => {
-    await run(program, args)
-    return undefined
-  }
-}
-
 function withPackage(program: string, ...args: readonly string[]): Step {
   return async () => command(program, ...args, await packedPath())()
 }
@@ -76,53 +64,16 @@ function chosenSteps(names: readonly string[]): readonly string[] {
   return names.length === 0 ? Object.keys(steps) : names
 }
 
-function seconds(from: number): string {
-  return `${((performance.now() - from) / 1000).toFixed(1).padStart(5)} s`
-}
-
-const longestReport = 80
-
-function indented(text: string): string {
-  const lines = text.trimEnd().split('\n')
-  const shown = lines.slice(0, longestReport)
-  if (shown.length < lines.length) shown.push(`... and ${lines.length - shown.length} lines more`)
-  return shown.map((line) => `      ${line}`).join('\n')
-}
-
-function noteText(note: string | undefined): string {
-  if (note === undefined) return ''
-  return note.includes('\n') ? `\n${indented(note)}` : `  ${note}`
-}
-
-/** Runs a step, prints one line about it, and tells whether it passed. */
-async function passes(name: string, step: Step): Promise<boolean> {
-  const start = performance.now()
-  try {
-    const note = await step()
-    console.log(`ok    ${name.padEnd(13)}${seconds(start)}${noteText(note)}`)
-    return true
-  } catch (error) {
-    console.log(`FAIL  ${name.padEnd(13)}${seconds(start)}`)
-    console.log(error instanceof StepFailure ? indented(error.message) : error)
-    return false
-  }
-}
-
 const start = performance.now()
 const chosen = chosenSteps(process.argv.slice(2))
 const failed: string[] = []
 
 async function runChosen(among: Steps): Promise<void> {
-  for (const [name, step] of Object.entries(among)) {
-    if (chosen.includes(name) && !(await passes(name, step))) failed.push(name)
-  }
+  const wanted = Object.entries(among).filter(([name]) => chosen.includes(name))
+  failed.push(...(await runSteps(Object.fromEntries(wanted))))
 }
 
 await runChosen(measured)
 await Promise.all([runChosen(ofSources), runChosen(ofPackage)])
 
-console.log()
-if (failed.length === 0)
-  console.log(`${chosen.length} of ${chosen.length} steps passed in ${seconds(start).trim()}`)
-else console.log(`${failed.length} of ${chosen.length} steps failed: ${failed.join(', ')}`)
-process.exitCode = failed.length === 0 ? 0 : 1
+reportSteps(chosen.length, failed, start)
