@@ -25,14 +25,11 @@ import { secure } from './security/secure.ts'
 import { isServicePart, servicePart } from './service-part.ts'
 import type { Users } from './security/users/user-store.ts'
 import type { StorageAdapter } from './storage/adapter.ts'
-import { checkedStorage } from './storage/checked.ts'
-import { completeConditions } from './storage/complete-conditions.ts'
-import { inspectStorage } from './storage/inspect-storage.ts'
-import { openOnce, whenOpen } from './storage/open-once.ts'
-import { readOnlyStorage } from './storage/read-only.ts'
-import { requireReadable } from './storage/require-readable.ts'
+import { inspectStorage } from './storage/inspection/inspect-storage.ts'
+import { openOnce, whenOpen } from './storage/layers/open-once.ts'
+import { layeredStorage } from './storage/layers/layers.ts'
+import { requireReadable } from './storage/inspection/require-readable.ts'
 import type { InspectionProgress, StorageProblem } from './storage/problem.ts'
-import { tracedStorage } from './observation/traced-storage.ts'
 import { logRequests } from './observation/request-log.ts'
 import { repeatConflicts } from './work/repeat-conflicts.ts'
 import type { ConnectionLoad, Workload } from './workload.ts'
@@ -125,8 +122,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   const { applications, now, brand, serviceVersion, limitExcess, bodyStatus } = options
   const report = guardedListener(options.report)
   const use = commandUse()
-  const checked = completeConditions(checkedStorage(options.storage))
-  const storage = tracedStorage(use === 'read' ? readOnlyStorage(checked) : checked)
+  const storage = layeredStorage(options.storage, { isReadOnly: use === 'read' })
   for (const warning of storage.warnings ?? []) report(warning)
   const publication = publish(applications, options)
   const host: Omit<PageHost, 'name'> = {

@@ -1,5 +1,5 @@
 import { mysqlCatalogue } from '../schema/describe/mysql/catalogue.ts'
-import { mysqlStorage } from '../storage/mysql.ts'
+import { mysqlStorage } from '../storage/mysql/mysql.ts'
 import { mysqlConnections } from '../storage/mysql/connection.ts'
 import { completeMysql } from '../storage/mysql/options.ts'
 import { mysqlSchemaDatabase } from '../schema/mysql/schema-database.ts'

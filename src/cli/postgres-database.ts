@@ -1,5 +1,5 @@
 import { postgresCatalogue } from '../schema/describe/postgres/catalogue.ts'
-import { postgresStorage } from '../storage/postgres.ts'
+import { postgresStorage } from '../storage/postgres/postgres.ts'
 import { connections } from '../storage/postgres/connection.ts'
 import { completePostgres } from '../storage/postgres/options.ts'
 import { postgresSchemaDatabase } from '../schema/postgres/schema-database.ts'

@@ -10,7 +10,7 @@ import type { RequestHandler } from '../request/request.ts'
 import { apiKeys } from '../security/keys/api-key.ts'
 import { createService, type Service } from '../service.ts'
 import { mount } from '../storage/mount/mount.ts'
-import { sqliteStorage } from '../storage/sqlite.ts'
+import { sqliteStorage } from '../storage/sqlite/sqlite.ts'
 import {
   requiredArgument,
   requiredOf,

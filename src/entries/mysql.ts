@@ -1,4 +1,4 @@
-export { mysqlStorage, mysqlSchema } from '../storage/mysql.ts'
+export { mysqlStorage, mysqlSchema } from '../storage/mysql/mysql.ts'
 export type { MysqlServer } from '../storage/mysql/dialect.ts'
 export type { MysqlOptions } from '../storage/mysql/options.ts'
 export type {

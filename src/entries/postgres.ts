@@ -1,4 +1,4 @@
-export { postgresStorage, postgresSchema } from '../storage/postgres.ts'
+export { postgresStorage, postgresSchema } from '../storage/postgres/postgres.ts'
 export type { PostgresOptions } from '../storage/postgres/options.ts'
 export type {
   PostgresCallback,

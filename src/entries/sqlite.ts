@@ -1,4 +1,4 @@
-export { sqliteStorage, sqliteSchema } from '../storage/sqlite.ts'
+export { sqliteStorage, sqliteSchema } from '../storage/sqlite/sqlite.ts'
 export type {
   BetterSqlite3Handle,
   BetterSqlite3Statement,

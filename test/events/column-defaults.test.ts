@@ -10,7 +10,7 @@ import {
   text,
   type Observation,
 } from '../../src/entries/index.ts'
-import { checkedStorage } from '../../src/storage/checked.ts'
+import { checkedStorage } from '../../src/storage/layers/checked.ts'
 import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle, rowsIn } from '../kit/databases.ts'
 

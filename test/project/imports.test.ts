@@ -13,6 +13,7 @@ const ground = [
   'observation/open-transaction',
 ]
 const core = [...ground, 'protocol', 'definition', 'request']
+const ports = ['storage/adapter', 'storage/problem', 'storage/read-only-opening']
 const aroundService = [
   'authenticate',
   'failure',
@@ -25,14 +26,15 @@ const aroundService = [
 
 /**
  * Who may import whom. A file directly in src counts as a folder with its name, without `.ts`. A folder may import
- * itself and what is listed here: whole folders, folders in them, or single files. No adapter, provider or binding imports
- * another one: storage, security, http and the like meet only in service.ts and handle.ts.
+ * itself and what is listed here: whole folders, folders in them, or single files. A folder in a folder may have a row of
+ * its own, which then holds for its files. No adapter, provider or binding imports another one: storage, security, http
+ * and the like meet only in service.ts and handle.ts.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   builtin: [],
   errors: ['checks', 'messages/message'],
   messages: ['checks'],
-  observation: [...core, 'storage/adapter'],
+  observation: core,
   checks: [],
   workload: [],
   'maybe-promise': [],
@@ -43,7 +45,34 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   events: [...core, 'storage/adapter', 'work/repeat-conflicts'],
   'command-use': [],
   'keep-latest': [],
-  storage: [...core, 'command-use', 'keep-latest', 'schema'],
+  // The port, and the reads and writes of the library's own tables.
+  storage: core,
+  'storage/layers': [...core, ...ports],
+  'storage/inspection': [...core, ...ports],
+  'storage/write-lock': [...core, ...ports],
+  'storage/memory': [...core, ...ports, 'storage/layers', 'storage/write-lock'],
+  'storage/mount': [...core, ...ports, 'storage/inspection', 'storage/layers'],
+  'storage/sql': [
+    ...core,
+    ...ports,
+    'keep-latest',
+    'schema',
+    'storage/pool/connection',
+    'storage/pool/failure',
+  ],
+  'storage/sqlite': [
+    ...core,
+    ...ports,
+    'command-use',
+    'keep-latest',
+    'schema',
+    'storage/layers/self-checking',
+    'storage/sql',
+    'storage/write-lock',
+  ],
+  'storage/pool': [...core, ...ports, 'schema', 'storage/layers', 'storage/sql'],
+  'storage/postgres': [...core, ...ports, 'keep-latest', 'schema', 'storage/pool', 'storage/sql'],
+  'storage/mysql': [...core, ...ports, 'schema', 'storage/pool', 'storage/sql'],
   'bounded-bytes': [],
   'runtime-fetch': [],
   security: [
@@ -76,7 +105,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     ...core,
     'consume/openapi/typescript-text',
     'storage/adapter',
-    'storage/inspect-collections',
+    'storage/inspection',
     'storage/mysql',
     'storage/pool',
     'storage/postgres',
@@ -167,13 +196,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'pages',
     'security',
     'http',
-    'storage/checked',
-    'storage/complete-conditions',
-    'storage/inspect-storage',
-    'storage/open-once',
-    'storage/read-only',
-    'storage/require-readable',
     'storage/adapter',
+    'storage/inspection',
+    'storage/layers',
     'storage/problem',
     'work/repeat-conflicts',
     'handle',
@@ -212,11 +237,16 @@ function folderOf(path: string): string {
   return placeOf(path).split('/')[0] ?? ''
 }
 
+/** Returns the row of a file: that of the folder in its folder, if there is one. */
+function rowOf(path: string): string {
+  const inner = placeOf(path).split('/').slice(0, -1).slice(0, 2).join('/')
+  return Object.hasOwn(mayImport, inner) ? inner : folderOf(path)
+}
+
 function isAllowed(from: string, to: string): boolean {
-  const allowed = mayImport[folderOf(from)] ?? []
+  const allowed = mayImport[rowOf(from)] ?? []
   return (
-    folderOf(from) === folderOf(to) ||
-    allowed.some((place) => `${placeOf(to)}/`.startsWith(`${place}/`))
+    rowOf(from) === rowOf(to) || allowed.some((place) => `${placeOf(to)}/`.startsWith(`${place}/`))
   )
 }
 

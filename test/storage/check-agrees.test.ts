@@ -19,7 +19,7 @@ import {
   type CollectionDefinition,
   type Field,
 } from '../../src/entries/index.ts'
-import { markSelfChecking } from '../../src/storage/self-checking.ts'
+import { markSelfChecking } from '../../src/storage/layers/self-checking.ts'
 import type { StorageAdapter, StorageProblem } from '../../src/entries/storage.ts'
 import { mysqlStorage } from '../../src/entries/mysql.ts'
 import { postgresStorage } from '../../src/entries/postgres.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { publishApplications } from '../../src/definition/publish-applications.ts'
 import { defineCollection, integer, text } from '../../src/entries/index.ts'
-import { inspectStorage } from '../../src/storage/inspect-storage.ts'
+import { inspectStorage } from '../../src/storage/inspection/inspect-storage.ts'
 import type { PublishedCollection, Row, StorageAdapter } from '../../src/entries/storage.ts'
 import { serverStorages } from '../kit/database-servers.ts'
 import { openStorage, storages } from '../kit/storages.ts'

@@ -1,7 +1,7 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import { isStorageError } from '../../storage/adapter.ts'
-import { inspectCollections } from '../../storage/inspect-collections.ts'
+import { inspectCollections } from '../../storage/inspection/inspect-collections.ts'
 import {
   duplicateProblem,
   referenceProblem,

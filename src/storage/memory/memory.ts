@@ -1,10 +1,10 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import { everyCondition } from '../../request/query.ts'
 import { StorageError } from '../adapter.ts'
-import { markSelfChecking } from '../self-checking.ts'
+import { markSelfChecking } from '../layers/self-checking.ts'
 import type { StorageAdapter, StoragePage, StorageQuery } from '../adapter.ts'
 import type { StorageTransaction, TransactionOptions } from '../adapter.ts'
-import { checkedStorage, rejectColumnDefaults } from '../checked.ts'
+import { checkedStorage, rejectColumnDefaults } from '../layers/checked.ts'
 import { sharedTables, sharing, throughTables, type SharedTable } from './shared-table.ts'
 import {
   changedTable,
@@ -16,9 +16,9 @@ import {
   viewOfTable,
 } from './table.ts'
 import type { Table, TableView } from './table.ts'
-import { readLog } from '../read-log.ts'
-import { lockQueue, type LockQueue } from '../lock-queue.ts'
-import { givenUp, waitLimits } from '../wait-limits.ts'
+import { readLog } from '../write-lock/read-log.ts'
+import { lockQueue, type LockQueue } from './lock-queue.ts'
+import { givenUp, waitLimits } from '../write-lock/wait-limits.ts'
 
 type Tables = Map<PublishedCollection, Table>
 

@@ -6,11 +6,10 @@ import { everyCondition, type Condition } from '../../request/query.ts'
 import { throughIn } from '../../request/rows.ts'
 import { uniquelyNamed } from '../../workload.ts'
 import { StorageError, tableIn, type StorageAdapter } from '../adapter.ts'
-import { markSelfChecking } from '../self-checking.ts'
-import { checkedStorage } from '../checked.ts'
-import { completeConditions } from '../complete-conditions.ts'
-import { reasonOf } from '../inspect-collections.ts'
-import { inspectReadable, inspectReference } from '../inspect-storage.ts'
+import { markSelfChecking } from '../layers/self-checking.ts'
+import { completeStorage } from '../layers/layers.ts'
+import { reasonOf } from '../inspection/inspect-collections.ts'
+import { inspectReadable, inspectReference } from '../inspection/inspect-storage.ts'
 import { mountTransaction, type ActiveTransaction } from './transaction.ts'
 import { unreadProblem, type StorageProblem } from '../problem.ts'
 
@@ -29,10 +28,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
   requirePlainObject('The adapters', adapters, 'mount')
   const given = withoutUndefined(adapters)
   const checked = new Map(
-    [...new Set(Object.values(given))].map((adapter) => [
-      adapter,
-      completeConditions(checkedStorage(adapter)),
-    ]),
+    [...new Set(Object.values(given))].map((adapter) => [adapter, completeStorage(adapter)]),
   )
   const mounts = new Map(
     Object.entries(given).map(([name, adapter]) => [name, checked.get(adapter) as StorageAdapter]),

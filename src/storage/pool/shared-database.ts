@@ -1,5 +1,5 @@
 import type { StorageAdapter } from '../adapter.ts'
-import { markSelfChecking } from '../self-checking.ts'
+import { markSelfChecking } from '../layers/self-checking.ts'
 import { isOwn } from './commits.ts'
 import type { Connections } from './connection.ts'
 import { replicaReads, type ReplicaReads, type Replication } from './replica.ts'

@@ -12,8 +12,8 @@ import {
   type StorageQuery,
   type StorageTextPage,
 } from '../adapter.ts'
-import { markSelfChecking } from '../self-checking.ts'
-import { checkedStorage, transactionChecker } from '../checked.ts'
+import { markSelfChecking } from '../layers/self-checking.ts'
+import { checkedStorage, transactionChecker } from '../layers/checked.ts'
 import type { ReadOnlyOpening } from '../read-only-opening.ts'
 import type { Connection, Connections, TextRow } from './connection.ts'
 import type { Dialect, Isolation, Tables } from '../sql/dialect.ts'

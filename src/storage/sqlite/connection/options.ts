@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { milliseconds, wholeNumber } from '../../../checks/option-shapes.ts'
 import { completeOptions } from '../../../checks/options.ts'
-import { waitLimits } from '../../wait-limits.ts'
+import { waitLimits } from '../../write-lock/wait-limits.ts'
 import type { SqliteDriver, SqliteValue } from './connection.ts'
 
 /** Options of `sqliteStorage`. */

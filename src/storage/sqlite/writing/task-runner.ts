@@ -1,6 +1,6 @@
 import { isThenable, type MaybePromise } from '../../../maybe-promise.ts'
 import { isStorageError, StorageError } from '../../adapter.ts'
-import { givenUp, waitLimits } from '../../wait-limits.ts'
+import { givenUp, waitLimits } from '../../write-lock/wait-limits.ts'
 import type { Connection } from '../connection/connection.ts'
 import { isBusy, storageFailure, unavailable } from '../connection/failure.ts'
 import type { Ending, Task } from './task.ts'

@@ -1,6 +1,6 @@
 import { whenSettled, type MaybePromise } from '../../../maybe-promise.ts'
 import type { StorageTransaction, TransactionOptions } from '../../adapter.ts'
-import { waitLimits } from '../../wait-limits.ts'
+import { waitLimits } from '../../write-lock/wait-limits.ts'
 import type { Lock, OpenTransaction } from './transaction.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { MaybePromise } from '../../../maybe-promise.ts'
 import type { PublishedCollection } from '../../../definition/published.ts'
 import type { Row, StorageTransaction } from '../../adapter.ts'
 import type { ConstraintFields } from './constraint-fields.ts'
-import { readLog, type ReadLog } from '../../read-log.ts'
+import { readLog, type ReadLog } from '../../write-lock/read-log.ts'
 import { storageFailure, type Operation } from '../connection/failure.ts'
 import type { Session } from '../session.ts'
 

@@ -1,4 +1,4 @@
-import { givenUp, waitLimits } from '../../wait-limits.ts'
+import { givenUp, waitLimits } from '../../write-lock/wait-limits.ts'
 import { storageFailure } from '../connection/failure.ts'
 import type { Task } from './task.ts'
 

@@ -1,6 +1,6 @@
-import type { PublishedCollection } from '../definition/published.ts'
-import { oneItem } from '../request/query.ts'
-import { isStorageError, type StorageReader } from './adapter.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import { oneItem } from '../../request/query.ts'
+import { isStorageError, type StorageReader } from '../adapter.ts'
 
 /**
  * Reads at most one row of one collection. Rejects with what storage rejects with, except for a row that does not

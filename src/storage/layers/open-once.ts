@@ -1,5 +1,5 @@
-import type { MaybePromise } from '../maybe-promise.ts'
-import type { StorageAdapter } from './adapter.ts'
+import type { MaybePromise } from '../../maybe-promise.ts'
+import type { StorageAdapter } from '../adapter.ts'
 
 /**
  * Calls `open` immediately, so that a synchronous adapter fails at start, or with `atStart` false when the returned

@@ -1,6 +1,6 @@
-import type { PublishedCollection } from '../definition/published.ts'
-import { fieldsIn, type MeetsThrough } from '../request/meets.ts'
-import { pageOfRows } from '../request/page-of-rows.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import { fieldsIn, type MeetsThrough } from '../../request/meets.ts'
+import { pageOfRows } from '../../request/page-of-rows.ts'
 import {
   equal,
   everyCondition,
@@ -8,11 +8,11 @@ import {
   plainConditions,
   type Condition,
   type Row,
-} from '../request/query.ts'
-import { throughIn } from '../request/rows.ts'
-import type { StorageAdapter, StoragePage, StorageQuery } from './adapter.ts'
+} from '../../request/query.ts'
+import { throughIn } from '../../request/rows.ts'
+import type { StorageAdapter, StoragePage, StorageQuery } from '../adapter.ts'
 import { isSelfChecking } from './self-checking.ts'
-import type { StorageReader, StorageTransaction } from './adapter.ts'
+import type { StorageReader, StorageTransaction } from '../adapter.ts'
 
 /** The most rows that are read to complete the conditions of one query. */
 export const maxCompletedRows = 10_000

@@ -1,14 +1,19 @@
-import { isThenable, whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
-import type { StoredValue } from '../definition/field-type.ts'
-import type { PublishedField } from '../definition/published-field.ts'
-import type { PublishedCollection } from '../definition/published.ts'
-import { memberTexts } from '../protocol/json-scan.ts'
-import type { Row, StorageQuery } from '../request/query.ts'
-import { checkReturned, ignoreRejections, returnedList } from '../request/returned-list.ts'
-import { encodeRow } from '../request/serialize.ts'
-import { isStorageError, unfitError, type UnfitValue } from './adapter.ts'
+import { isThenable, whenDone, whenFailed, type MaybePromise } from '../../maybe-promise.ts'
+import type { StoredValue } from '../../definition/field-type.ts'
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import { memberTexts } from '../../protocol/json-scan.ts'
+import type { Row, StorageQuery } from '../../request/query.ts'
+import { checkReturned, ignoreRejections, returnedList } from '../../request/returned-list.ts'
+import { encodeRow } from '../../request/serialize.ts'
+import { isStorageError, unfitError, type UnfitValue } from '../adapter.ts'
 import { isSelfChecking } from './self-checking.ts'
-import type { StorageAdapter, StoragePage, StorageTextPage, StorageTransaction } from './adapter.ts'
+import type {
+  StorageAdapter,
+  StoragePage,
+  StorageTextPage,
+  StorageTransaction,
+} from '../adapter.ts'
 
 /**
  * Wraps an adapter so that everything that it returns is checked: the number of rows, the count, and the

@@ -1,5 +1,5 @@
-import type { PublishedCollection } from '../definition/published.ts'
-import type { StorageAdapter, StorageReader } from './adapter.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import type { StorageAdapter, StorageReader } from '../adapter.ts'
 
 /**
  * Returns an adapter of which nothing is written, for commands that only read. It is opened without a change. The

@@ -1,4 +1,4 @@
-import { StorageError } from './adapter.ts'
+import { StorageError } from '../adapter.ts'
 
 /** How long transactions wait for each other, in milliseconds. */
 export const waitLimits = Object.freeze({

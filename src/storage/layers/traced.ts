@@ -1,7 +1,7 @@
-import type { PublishedCollection } from '../definition/published.ts'
-import { whenDone, type MaybePromise } from '../maybe-promise.ts'
-import { stages, type Traces } from './channels.ts'
-import type { StorageAdapter, StorageTransaction } from '../storage/adapter.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import { whenDone, type MaybePromise } from '../../maybe-promise.ts'
+import { stages, type Traces } from '../../observation/channels.ts'
+import type { StorageAdapter, StorageTransaction } from '../adapter.ts'
 
 /** Wraps a plain adapter. While the channel `rowgate:storage` has a subscriber, each call is traced on it. */
 export function tracedStorage(adapter: StorageAdapter): StorageAdapter {

@@ -1,4 +1,4 @@
-import { givenUp, waitLimits } from './wait-limits.ts'
+import { givenUp, waitLimits } from '../write-lock/wait-limits.ts'
 
 /** A lock with a queue: high priority first, otherwise in the order of arrival. */
 export interface LockQueue {

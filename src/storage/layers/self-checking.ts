@@ -1,4 +1,4 @@
-import type { StorageAdapter } from './adapter.ts'
+import type { StorageAdapter } from '../adapter.ts'
 
 const selfChecking = Symbol.for('rowgate.selfCheckingStorage')
 

@@ -1,9 +1,9 @@
-import type { PublishedField } from '../definition/published-field.ts'
-import type { PublishedCollection, Reference } from '../definition/published.ts'
-import type { StoredValue } from '../definition/field-type.ts'
-import { hasPath } from '../request/item-path.ts'
-import { equal, type Row } from '../request/query.ts'
-import { isStorageError, type StorageAdapter, type StorageReader } from './adapter.ts'
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection, Reference } from '../../definition/published.ts'
+import type { StoredValue } from '../../definition/field-type.ts'
+import { hasPath } from '../../request/item-path.ts'
+import { equal, type Row } from '../../request/query.ts'
+import { isStorageError, type StorageAdapter, type StorageReader } from '../adapter.ts'
 import { inspectCollections, reasonOf } from './inspect-collections.ts'
 import {
   correctThem,
@@ -15,7 +15,7 @@ import {
   unreadProblem,
   type InspectionProgress,
   type StorageProblem,
-} from './problem.ts'
+} from '../problem.ts'
 
 /** Returns the problems of an adapter, or of all rows that an open adapter without `inspect` returns. */
 export async function inspectStorage(

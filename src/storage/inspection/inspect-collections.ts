@@ -1,6 +1,6 @@
-import type { PublishedCollection, Reference } from '../definition/published.ts'
-import { isStorageError } from './adapter.ts'
-import { unreadProblem, type StorageProblem } from './problem.ts'
+import type { PublishedCollection, Reference } from '../../definition/published.ts'
+import { isStorageError } from '../adapter.ts'
+import { unreadProblem, type StorageProblem } from '../problem.ts'
 
 /** Adds problems to those that were found. */
 export type AddProblems = (problems: readonly StorageProblem[]) => void

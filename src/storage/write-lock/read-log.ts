@@ -1,5 +1,5 @@
-import type { PublishedCollection } from '../definition/published.ts'
-import type { Row, StoragePage, StorageQuery } from './adapter.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import type { Row, StoragePage, StorageQuery } from '../adapter.ts'
 
 /** The pages that a transaction has read so far. */
 export interface ReadLog {
