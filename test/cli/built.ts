@@ -6,7 +6,7 @@ import { build } from 'tsup'
 import { root } from '../../.ci/entries.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { commandLine, library } from '../../tsup.config.ts'
-import type { Run } from './stage.ts'
+import type { Run } from './command-line.ts'
 
 /** How a command line is run as a process. */
 export interface Setting {

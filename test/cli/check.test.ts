@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
 import { temporaryFolder } from '../kit/storages.ts'
-import { runScene, type Scene } from './stage.ts'
+import { runScene, type Scene } from './command-line.ts'
 
 const orders = defineCollection({
   key: 'id',

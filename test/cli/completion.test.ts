@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
 import { folderOf } from '../kit/folder.ts'
-import { runAlone } from './stage.ts'
+import { runAlone } from './command-line.ts'
 
 /** Each runs the script of its shell and prints what completes the words of a line. */
 const shells = {

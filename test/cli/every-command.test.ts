@@ -6,7 +6,7 @@ import { commands } from '../../src/cli/commands.ts'
 import type { SqliteDriver } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
 import { folderOf } from '../kit/folder.ts'
-import { openStage, type Run } from './stage.ts'
+import { openCommandLine, type Run } from './command-line.ts'
 
 const definition = {
   shop: {
@@ -26,7 +26,7 @@ async function runExample(example: string, ...flags: readonly string[]): Promise
   database.exec('CREATE TABLE products ("productId" TEXT PRIMARY KEY NOT NULL, sku TEXT)')
   database.close()
   writeFileSync(join(workingFolder, 'shop.json'), JSON.stringify(definition))
-  const { service, run } = openStage()
+  const { service, run } = openCommandLine()
   await service.users.add({ user: 'maria' })
   // No other machine is contacted, and no port is used twice.
   const line = example
@@ -49,7 +49,7 @@ describe.each(all)('rowgate %s', (name, command) => {
   const words = name.split(' ')
 
   test('has a help with its options and examples, at most 100 columns wide', async () => {
-    const { code, output, messages } = await openStage().run([...words, '--help'])
+    const { code, output, messages } = await openCommandLine().run([...words, '--help'])
     expect({ code, messages }).toEqual({ code: 0, messages: '' })
     expect(output).toContain(`Usage:\n  rowgate ${name}`)
     for (const option of optionsOf(command)) expect(output).toContain(`--${option.name}`)
@@ -59,7 +59,7 @@ describe.each(all)('rowgate %s', (name, command) => {
   })
 
   test('rejects an unknown option with exit code 2 and the name of its help', async () => {
-    const { code, output, messages } = await openStage().run([...words, '--nonsense'])
+    const { code, output, messages } = await openCommandLine().run([...words, '--nonsense'])
     expect({ code, output }).toEqual({ code: 2, output: '' })
     expect(messages).toBe(`rowgate: Unknown option --nonsense. See rowgate ${name} --help.\n`)
   })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
-import { openStage } from './stage.ts'
+import { openCommandLine } from './command-line.ts'
 
 test.each([['--help'], ['-h'], ['nonsense', '--help']])(
   'the help lists every command: %j',
   async (...line) => {
-    const { code, output, messages } = await openStage().run(line)
+    const { code, output, messages } = await openCommandLine().run(line)
     expect({ code, messages }).toEqual({ code: 0, messages: '' })
     for (const { name, description } of commands) {
       expect(output).toContain(`  ${name}`)
@@ -16,7 +16,7 @@ test.each([['--help'], ['-h'], ['nonsense', '--help']])(
 
 test('--help --json prints the table of commands', async () => {
   const namesOf = async (...line: readonly string[]) => {
-    const { output } = await openStage().run([...line, '--help', '--json'])
+    const { output } = await openCommandLine().run([...line, '--help', '--json'])
     const help = JSON.parse(output) as { readonly commands: readonly { readonly name: string }[] }
     return help.commands.map(({ name }) => name)
   }
@@ -31,13 +31,13 @@ test('--help --json prints the table of commands', async () => {
 })
 
 test('the help of a group lists its commands only', async () => {
-  const { output } = await openStage().run(['users', '--help'])
+  const { output } = await openCommandLine().run(['users', '--help'])
   expect(output).toContain('users add')
   expect(output).not.toContain('keys create')
 })
 
 test('a misspelt command gets a suggestion, and errors name the help of the command', async () => {
-  const stage = openStage()
+  const stage = openCommandLine()
   const { messages } = await stage.run(['keys', 'craete'])
   expect(messages).toBe('rowgate: Unknown command: did you mean keys create? See rowgate --help.\n')
   const option = await stage.run(['keys', 'create', '--usre', 'maria'])
@@ -54,7 +54,7 @@ test('a misspelt command gets a suggestion, and errors name the help of the comm
 })
 
 test('without a command the help is a message, and wrong usage', async () => {
-  const stage = openStage()
+  const stage = openCommandLine()
   expect(await stage.run([])).toMatchObject({ code: 2, output: '' })
   for (const line of [['keys'], ['keys', 'craete'], ['nonsense']]) {
     const { code, output, messages } = await stage.run(line)
@@ -65,8 +65,8 @@ test('without a command the help is a message, and wrong usage', async () => {
 
 test('the version is the version', async () => {
   const shown = { code: 0, output: '1.2.3\n', messages: '' }
-  expect(await openStage().run(['--version'])).toEqual(shown)
-  expect(await openStage().run(['-v'])).toEqual(shown)
-  const json = await openStage().run(['--version', '--json'])
+  expect(await openCommandLine().run(['--version'])).toEqual(shown)
+  expect(await openCommandLine().run(['-v'])).toEqual(shown)
+  const json = await openCommandLine().run(['--version', '--json'])
   expect(JSON.parse(json.output)).toEqual({ version: '1.2.3' })
 })

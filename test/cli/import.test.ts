@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { root } from '../../.ci/entries.ts'
-import { openStage } from './stage.ts'
+import { openCommandLine } from './command-line.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rowgate-import-'))
 afterAll(() => {
@@ -11,7 +11,7 @@ afterAll(() => {
 })
 const shop = join(root, 'test/consume/openapi/shop.yaml')
 const run = (...line: readonly string[]) =>
-  openStage().run(['import', 'openapi', ...line], { workingFolder: folder })
+  openCommandLine().run(['import', 'openapi', ...line], { workingFolder: folder })
 
 test('an import writes the file and prints what was left out', async () => {
   const { code, output, messages } = await run(shop, '--out', 'shop.ts')

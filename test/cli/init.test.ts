@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { root } from '../../.ci/entries.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { folderOf } from '../kit/folder.ts'
-import { down, enter, runAlone, type Scene } from './stage.ts'
+import { down, enter, runAlone, type Scene } from './command-line.ts'
 
 const servers = ['node', 'express', 'fastify', 'hono'] as const
 const storages = ['sqlite', 'memory', 'postgres', 'mysql'] as const

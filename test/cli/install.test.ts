@@ -8,7 +8,7 @@ import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import type { ApplicationDefinitions } from '../../src/entries/index.ts'
 import { folderOf } from '../kit/folder.ts'
 import { packageWith, releases, textOf } from '../deployment/install/packages.ts'
-import { runAlone, type Run, type Scene } from './stage.ts'
+import { runAlone, type Run, type Scene } from './command-line.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')
 const names = Object.keys(releases) as readonly (keyof typeof releases)[]

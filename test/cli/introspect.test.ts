@@ -9,7 +9,7 @@ import {
   type DatabaseName,
 } from '../introspection/foreign-database.ts'
 import { temporaryFolder } from '../kit/storages.ts'
-import { runAlone } from './stage.ts'
+import { runAlone } from './command-line.ts'
 
 function open(name: DatabaseName = 'shop') {
   const folder = temporaryFolder()

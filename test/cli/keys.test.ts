@@ -5,11 +5,11 @@ import {
   controlD,
   down,
   enter,
-  openStage,
+  openCommandLine,
   startOfTime,
   type Run,
   type Scene,
-} from './stage.ts'
+} from './command-line.ts'
 
 const noKey = { code: 2, output: '' }
 
@@ -18,8 +18,8 @@ function parsed({ code, output, messages }: Run): unknown {
   return JSON.parse(output)
 }
 
-async function withMaria(options: Parameters<typeof openStage>[0] = {}) {
-  const stage = openStage(options)
+async function withMaria(options: Parameters<typeof openCommandLine>[0] = {}) {
+  const stage = openCommandLine(options)
   await stage.service.users.add({ user: 'maria', roles: ['Sales'] })
   const json = async <Value>(...line: readonly string[]): Promise<Value> =>
     parsed(await stage.run([...line, '--json'])) as Value

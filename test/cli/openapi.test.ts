@@ -12,7 +12,7 @@ import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
 import { openapi, openApiDocument } from '../../src/entries/openapi.ts'
 import { folderOf } from '../kit/folder.ts'
-import { runScene } from './stage.ts'
+import { runScene } from './command-line.ts'
 
 const notes = defineCollection({
   key: 'id',

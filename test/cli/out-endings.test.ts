@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { runAlone } from './stage.ts'
+import { runAlone } from './command-line.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rowgate-endings-'))
 afterAll(() => {

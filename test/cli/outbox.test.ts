@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest'
-import { openStage as openOutbox, ship, type StageOptions } from '../consume/outbox/stage.ts'
+import {
+  openOrders as openOutbox,
+  ship,
+  type OrdersOptions,
+} from '../consume/outbox/orders-service.ts'
 import { respond } from '../consume/server.ts'
-import { runScene, type Run, type Scene } from './stage.ts'
+import { runScene, type Run, type Scene } from './command-line.ts'
 
 /** An outbox whose module the command line has loaded, with two orders of one lane. */
-async function openStage(options: Pick<StageOptions, 'backOff'> = {}) {
+async function openCommandLine(options: Pick<OrdersOptions, 'backOff'> = {}) {
   const stage = await openOutbox({
     ...options,
     workers: 0,
@@ -28,7 +32,7 @@ async function openStage(options: Pick<StageOptions, 'backOff'> = {}) {
 }
 
 async function deadStage() {
-  const stage = await openStage()
+  const stage = await openCommandLine()
   const worker = stage.outbox.work()
   const [first, second] = await stage.once('dead')
   await worker.stop()
@@ -36,7 +40,9 @@ async function deadStage() {
 }
 
 test('outbox list shows the deliveries in their order, and only those of a state', async () => {
-  const { run, outbox, receive } = await openStage({ backOff: { first: 60_000, max: 60_000 } })
+  const { run, outbox, receive } = await openCommandLine({
+    backOff: { first: 60_000, max: 60_000 },
+  })
   receive((_, response) => respond(response, {}, 503))
   const worker = outbox.work()
   const states = async () => (await outbox.list()).map(({ state }) => state)
@@ -100,7 +106,7 @@ test.each([
   [['--since', 'yesterday'], '--since must be a time such as 2026-11-26T08:00:00Z, or a date.'],
   [['--since', '2026-13-01'], '--since must be a time'],
 ])('outbox retry %j is invalid usage', async (options, message) => {
-  const { run } = await openStage()
+  const { run } = await openCommandLine()
   expect(await run(['outbox', 'retry', ...options])).toMatchObject({
     code: 2,
     messages: expect.stringContaining(message) as string,
@@ -149,7 +155,7 @@ test('mistakes of outbox commands are one line', async () => {
 })
 
 test('worker sends deliveries until it is stopped', async () => {
-  const { run, receive, once } = await openStage()
+  const { run, receive, once } = await openCommandLine()
   receive(ship)
   const stopping = new AbortController()
   const running = run(['worker', '--concurrency', '2'], { stopping: stopping.signal })

@@ -12,7 +12,7 @@ import { drivers, openHandle } from '../kit/databases.ts'
 import { freePort } from '../kit/process.ts'
 import { packageWith, releases } from '../deployment/install/packages.ts'
 import { projectWith, start, type Setting } from './built.ts'
-import type { Run } from './stage.ts'
+import type { Run } from './command-line.ts'
 
 const escape = '\x1b'
 const maxMilliseconds = 60_000

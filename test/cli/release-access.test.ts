@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startTls } from '../kit/tls.ts'
 import { serveDuringTest } from '../kit/server.ts'
-import { openReleases, runAlone, runRelease } from './stage.ts'
+import { openReleases, runAlone, runRelease } from './command-line.ts'
 
 const list = ['list', '--solution', 'northwind']
 

@@ -6,7 +6,7 @@ import { BuildError } from '../../src/entries/deployment.ts'
 import { folderOf } from '../kit/folder.ts'
 import { gatedBuilder, packageBuilder } from '../kit/builders.ts'
 import { serveDuringTest } from '../kit/server.ts'
-import { openReleases, runAlone, runRelease } from './stage.ts'
+import { openReleases, runAlone, runRelease } from './command-line.ts'
 
 const northwind = ['--solution', 'northwind']
 const uuid = /^[0-9a-f]{8}-[0-9a-f-]{27}$/

@@ -6,7 +6,7 @@ import { root } from '../../.ci/entries.ts'
 import { openapi } from '../../src/entries/openapi.ts'
 import { createDatabase } from '../introspection/foreign-database.ts'
 import { folderOf } from '../kit/folder.ts'
-import { runAlone, runRelease, runScene } from './stage.ts'
+import { runAlone, runRelease, runScene } from './command-line.ts'
 
 const document = readFileSync(join(root, 'test/consume/openapi/shop.yaml'), 'utf8')
 

@@ -4,7 +4,7 @@ import { createService, defineCollection, memoryStorage, text } from '../../src/
 import { apiKeys } from '../../src/entries/security.ts'
 import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle, temporaryDirectory } from '../kit/databases.ts'
-import { startOfTime, runScene } from './stage.ts'
+import { startOfTime, runScene } from './command-line.ts'
 
 test('a command over storage in memory warns that its changes are lost', async () => {
   const notes = defineCollection({ key: 'id', fields: { id: text() } })

@@ -11,7 +11,7 @@ import { missingServer as missingMariaDb, testDatabase } from '../kit/mysql.ts'
 import { missingServer as missingPostgres, testSchema } from '../kit/postgres.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 import { runStatements, selectRows } from '../storage/sqlite/raw.ts'
-import { runAlone } from './stage.ts'
+import { runAlone } from './command-line.ts'
 
 /** A database that the library creates, and that other programs read and write. */
 interface Target {

@@ -6,7 +6,7 @@ import { missingServer as missingMariaDb, perServer, testDatabase } from '../kit
 import { missingServer, testSchema } from '../kit/postgres.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 import { runStatements, selectRows } from '../storage/sqlite/raw.ts'
-import { runAlone } from './stage.ts'
+import { runAlone } from './command-line.ts'
 
 /** A folder with a definition and a database of the version before. */
 function openScene(fields: object, statements: string | undefined) {

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { foreignTool } from '../introspection/foreign-database.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 import { startServing } from './serving-line.ts'
-import { runAlone } from './stage.ts'
+import { runAlone } from './command-line.ts'
 
 const definition = (...fields: readonly string[]): string =>
   JSON.stringify({

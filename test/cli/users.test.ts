@@ -2,10 +2,10 @@ import { createService, defineCollection, memoryStorage, text } from 'rowgate'
 import { apiKeys } from 'rowgate/security'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createTestClient } from '../../src/entries/testing.ts'
-import { controlC, down, enter, openStage, runScene } from './stage.ts'
+import { controlC, down, enter, openCommandLine, runScene } from './command-line.ts'
 
 async function withUsers(...names: readonly string[]) {
-  const stage = openStage()
+  const stage = openCommandLine()
   for (const user of names) await stage.service.users.add({ user, roles: ['Sales'] })
   const json = async (...line: readonly string[]): Promise<unknown> => {
     const { code, output, messages } = await stage.run([...line, '--json'])

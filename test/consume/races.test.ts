@@ -17,7 +17,7 @@ import {
 } from '../../src/entries/index.ts'
 import { serverStorages } from '../kit/database-servers.ts'
 import { openStorage, storages, type Storage } from '../kit/storages.ts'
-import { openStage } from './outbox/stage.ts'
+import { openOrders } from './outbox/orders-service.ts'
 import { shipments, shippingEndpoint } from './outbox/shipping.ts'
 import { readJson, respond, startServer } from './server.ts'
 
@@ -104,7 +104,7 @@ describe.each(everywhere)('on $name', (on) => {
   test('8 workers deliver 200 deliveries whose responses share new items, each with one call', async () => {
     const api = shippingEndpoint('https://example.com')
     const groupOf = (order: string): string => `group ${Math.floor(Number(order.slice(1)) / 10)}`
-    const { clerk, calls, outbox, reports } = await openStage({
+    const { clerk, calls, outbox, reports } = await openOrders({
       on,
       workers: 0,
       rules: [
@@ -142,7 +142,7 @@ describe.each(everywhere)('on $name', (on) => {
   }, 90_000)
 
   test('10 clients with a common lane get no error, and the orders of each are sent in order', async () => {
-    const { order, calls, outbox, reports } = await openStage({ on, workers: 4 })
+    const { order, calls, outbox, reports } = await openOrders({ on, workers: 4 })
     const saves = Array.from({ length: clients }, async (_, client) => {
       for (let at = 0; at < 10; at++) await order(`${client}-${at}`, 'common')
     })
@@ -160,7 +160,7 @@ describe.each(everywhere)('on $name', (on) => {
 
   test('deliveries of a lane are sent one at a time by the workers of several processes', async () => {
     let [inProgress, most] = [0, 0]
-    const { order, calls, outbox } = await openStage({
+    const { order, calls, outbox } = await openOrders({
       on,
       workers: 0,
       receive: ({ order: id }, response) => {

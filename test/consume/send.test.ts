@@ -12,7 +12,8 @@ import {
   typed,
 } from '../../src/entries/consume.ts'
 import { defineCollection, integer, principal, text, warning } from '../../src/entries/index.ts'
-import { describeOnStorages, type TestService } from '../kit/service.ts'
+import type { TestService } from '../kit/service.ts'
+import { describeServices } from '../kit/stage.ts'
 import { readJson, respond, startServer, type LocalServer } from './server.ts'
 
 const orders = defineCollection({
@@ -133,7 +134,7 @@ function open({ service, rows }: TestService) {
 const order = (orderId: string) => ({ orderId, city: 'Oslo', state: 'new' })
 const input = (row: Order) => ({ body: row })
 
-describeOnStorages(
+describeServices(
   'responses',
   (openService) => open(openService({ collections: { orders, shipments, scans } })),
   (on) => {

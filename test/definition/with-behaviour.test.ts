@@ -12,8 +12,7 @@ import {
   type CollectionDefinition,
   type CollectionShape,
 } from '../../src/entries/index.ts'
-import { openStage } from '../kit/stage.ts'
-import { describeOnStorages } from '../kit/service.ts'
+import { describeServices, openStage } from '../kit/stage.ts'
 
 const customers = defineCollection({
   key: 'id',
@@ -54,7 +53,7 @@ const collections = {
   }),
 }
 
-describeOnStorages(
+describeServices(
   'code of collections that refer to each other',
   (open) => open({ collections }),
   (on) => {

@@ -3,7 +3,7 @@ import { BuildError, type Builder } from '../../src/entries/deployment.ts'
 import { storages } from '../kit/storages.ts'
 import { nodeBuilder } from './builders/programs.ts'
 import { packageOf } from '../kit/builders.ts'
-import { expectErrorReply, itemOf, itemsOf, stage } from './stage.ts'
+import { expectErrorReply, itemOf, itemsOf, openDeployment } from './deployment-service.ts'
 
 const path = '/svc-deploy/release'
 
@@ -64,7 +64,7 @@ const failing: readonly (readonly [string, Builder, string])[] = [
 
 describe.each(failing)('a builder that %s (I10)', (_, builder, reason) => {
   test('fails the synchronous build and the queued one, and the service continues', async () => {
-    const { client, ask, news, reports } = await stage({
+    const { client, ask, news, reports } = await openDeployment({
       builder,
       packageLimit: 1000,
       buildTimeout: 150,
@@ -97,7 +97,7 @@ describe.each(failing)('a builder that %s (I10)', (_, builder, reason) => {
 describe.each(storages)('failed builds, $name', (on) => {
   test('a failed build is 400 with its record for a waiting request, and 200 for a poll (I11)', async () => {
     const builder = saying(new BuildError('The tests are red.'))
-    const { client, ask } = await stage({ on, builder })
+    const { client, ask } = await openDeployment({ on, builder })
     const reply = await client.post(path, { solutionId: 'northwind', releaseNotes: 'n' })
     expect(reply.status).toBe(400)
     expect(reply.body).toEqual({
@@ -129,7 +129,7 @@ describe.each(storages)('failed builds, $name', (on) => {
       build: (job) =>
         isBroken ? Promise.reject(new BuildError('Red.')) : Promise.resolve(packageOf(job)),
     }
-    const { ask } = await stage({ on, builder })
+    const { ask } = await openDeployment({ on, builder })
     const failed = await ask.queue()
     await ask.once(failed['releaseId'], 'failed')
     isBroken = false
@@ -142,7 +142,7 @@ describe.each(storages)('failed builds, $name', (on) => {
 test('a program that kills what started it, or ends without a package, fails its build only', async () => {
   for (const program of ['process.exit(0)', 'process.exit(7)', 'process.kill(process.pid, 9)']) {
     const { builder, left } = nodeBuilder(program)
-    const { client } = await stage({ builder })
+    const { client } = await openDeployment({ builder })
     const reply = await client.post(path, { solutionId: 'northwind' })
     expect(reply.status).toBe(400)
     expect(reply.body.item).toMatchObject({ status: 'failed', file: null })
@@ -160,7 +160,7 @@ test('what a builder logs is for the application, cut to a size and never for cl
       return Promise.resolve(packageOf(job))
     },
   }
-  const { ask, news, client } = await stage({ builder })
+  const { ask, news, client } = await openDeployment({ builder })
   const item = await ask.build()
   expect(JSON.stringify(item)).not.toContain('line')
   const lines = news.flatMap((one) => (one.type === 'line' ? [one.line] : []))
@@ -178,7 +178,7 @@ test('a builder that continues after its time changes nothing', async () => {
     name: 'late',
     build: (job) => new Promise((resolve) => (finish = () => resolve(packageOf(job)))),
   }
-  const { client, ask } = await stage({ builder, buildTimeout: 50 })
+  const { client, ask } = await openDeployment({ builder, buildTimeout: 50 })
   const { status, body } = await client.post(path, { solutionId: 'northwind' })
   expect([status, body.message]).toEqual([
     400,
@@ -194,7 +194,7 @@ test('a host whose watch function throws has its builds all the same', async () 
   const watch = () => {
     throw new Error('watch')
   }
-  const { client, ask } = await stage({ builder: saying(new Error('x')), watch })
+  const { client, ask } = await openDeployment({ builder: saying(new Error('x')), watch })
   expect((await client.post(path, { solutionId: 'northwind' })).status).toBe(400)
   const { releaseId } = await ask.queue()
   await ask.once(releaseId, 'failed')
@@ -209,6 +209,6 @@ test.each([
   [`${'a'.repeat(300)}.zip`, `${'a'.repeat(95)}.zip`],
   ['日本 2.zip', '2.zip'],
 ])('a package called %j is kept as %s', async (fileName, expected) => {
-  const { ask } = await stage({ builder: giving({ fileName, bytes }) })
+  const { ask } = await openDeployment({ builder: giving({ fileName, bytes }) })
   expect(await ask.build()).toMatchObject({ status: 'built', fileName: expected })
 })

@@ -4,14 +4,14 @@ import { anonymous, principal, system } from '../../src/entries/index.ts'
 import { apiKeys, type SecurityProvider } from '../../src/entries/security.ts'
 import { asPrincipal, forgedSystems } from '../kit/forgeries.ts'
 import { storages } from '../kit/storages.ts'
-import { stage } from './stage.ts'
+import { openDeployment } from './deployment-service.ts'
 
 const keys = apiKeys({ name: 'API Key', properties: { AllowInsecureHttp: true } })
 const deployer = principal('ann', { roles: ['Deployment'] })
 
 describe.each(storages)('deployment in process, $name', (on) => {
   test('builds, queues and reads with the rights of a principal', async () => {
-    const { service, ask } = await stage({ on })
+    const { service, ask } = await openDeployment({ on })
     const own = service.as(deployer)
     const built = await own.collection('svc-deploy', 'release').insert({ solutionId: 'plain' })
     expect(built).toMatchObject({ item: { status: 'built', fileName: 'northwind.zip' } })
@@ -23,7 +23,7 @@ describe.each(storages)('deployment in process, $name', (on) => {
   })
 
   test('reads and counts with conditions that are more than a value', async () => {
-    const { service, ask } = await stage({ on })
+    const { service, ask } = await openDeployment({ on })
     for (const version of ['1.0', '2.0', '2.1']) {
       await ask.build({ solutionId: 'northwind', version })
     }
@@ -36,7 +36,7 @@ describe.each(storages)('deployment in process, $name', (on) => {
   })
 
   test('rejects a principal without the role', async () => {
-    const { service } = await stage({ on })
+    const { service } = await openDeployment({ on })
     for (const who of [anonymous, principal('ben'), principal('ben', { roles: ['Reader'] })]) {
       const releases = service.as(who).collection('svc-deploy', 'release')
       await expect(releases.insert({ solutionId: 'plain' })).rejects.toMatchObject({
@@ -57,7 +57,7 @@ describe.each(storages)('deployment in process, $name', (on) => {
       },
       identify: () => asPrincipal(make()),
     }
-    const { service, reports } = await stage({
+    const { service, reports } = await openDeployment({
       on,
       workers: 0,
       service: { security: [keys, forger] },
@@ -73,7 +73,7 @@ describe.each(storages)('deployment in process, $name', (on) => {
   })
 
   test('the application itself can’t make a release that was not built', async () => {
-    const { service } = await stage({ on, workers: 0 })
+    const { service } = await openDeployment({ on, workers: 0 })
     const queue = service.as(system).collection('svc-deploy', 'release-queue')
     const given = { solutionId: 'plain', status: 'built', name: 'Mine' }
     const made = await queue.insert(given)

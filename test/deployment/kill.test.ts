@@ -4,7 +4,7 @@ import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { packageBuilder } from '../kit/builders.ts'
 import { balance, type Balance } from './checker.ts'
 import { processes, type ProcessOrder } from './processes.ts'
-import { stage } from './stage.ts'
+import { openDeployment } from './deployment-service.ts'
 
 const { start, folder } = processes()
 
@@ -68,14 +68,14 @@ async function runOnce(given: Pick<ProcessOrder, 'build' | 'killAt'>): Promise<R
   await child.ended
   const accepted = child.all('accepted')
   const storage = sqliteStorage(file, { ensureSchema: true })
-  const second = await stage({ storage, lease: 100, builder: packageBuilder() })
+  const second = await openDeployment({ storage, lease: 100, builder: packageBuilder() })
   await expect.poll(() => isQuiet(second), { timeout: 15_000, interval: 20 }).toBe(true)
   const result = await balance(storage, { accepted, log })
   await second.service.close()
   return { ...result, killed: child.all('killed')[0], marks: Number(child.all('marks')[0] ?? 0) }
 }
 
-async function isQuiet({ client }: Awaited<ReturnType<typeof stage>>): Promise<boolean> {
+async function isQuiet({ client }: Awaited<ReturnType<typeof openDeployment>>): Promise<boolean> {
   const counts = ['queued', 'building'].map(async (status) => {
     const query = { solutionId: 'northwind', status, $count: true }
     return (await client.get('/svc-deploy/release', { query })).body.count

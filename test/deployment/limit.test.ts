@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { storages } from '../kit/storages.ts'
 import { gatedBuilder } from '../kit/builders.ts'
-import { expectErrorReply, itemOf, stage } from './stage.ts'
+import { expectErrorReply, itemOf, openDeployment } from './deployment-service.ts'
 
 const release = '/svc-deploy/release'
 const body = { solutionId: 'northwind' }
@@ -9,7 +9,7 @@ const body = { solutionId: 'northwind' }
 describe.each(storages)('one limit for both ways to build, $name', (on) => {
   test('builds of requests wait for a free worker, and beyond queueLimit respond 429', async () => {
     const builder = gatedBuilder()
-    const { client } = await stage({ on, builder, workers: 1, queueLimit: 3 })
+    const { client } = await openDeployment({ on, builder, workers: 1, queueLimit: 3 })
     const replies = Array.from({ length: 40 }, () => client.post(release, body))
     let rejected = 0
     const counted = replies.map(async (reply) => {
@@ -34,7 +34,7 @@ describe.each(storages)('one limit for both ways to build, $name', (on) => {
 
   test('queued builds and those of requests share the workers and the limit', async () => {
     const builder = gatedBuilder()
-    const { client, ask } = await stage({ on, builder, workers: 1, queueLimit: 2 })
+    const { client, ask } = await openDeployment({ on, builder, workers: 1, queueLimit: 2 })
     const queued = await ask.queue()
     const running = await builder.next()
     const waiting = client.post(release, body)
@@ -51,7 +51,7 @@ describe.each(storages)('one limit for both ways to build, $name', (on) => {
 
   test('a service that leaves the queue to others builds one release at a time', async () => {
     const builder = gatedBuilder()
-    const { client } = await stage({ on, builder, workers: 0 })
+    const { client } = await openDeployment({ on, builder, workers: 0 })
     const replies = [client.post(release, body), client.post(release, body)]
     const first = await builder.next()
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -63,7 +63,7 @@ describe.each(storages)('one limit for both ways to build, $name', (on) => {
 
   test('a request that gets no free worker in time responds 503 and leaves nothing', async () => {
     const builder = gatedBuilder()
-    const { client, ask } = await stage({ on, builder, waitTimeout: 150 })
+    const { client, ask } = await openDeployment({ on, builder, waitTimeout: 150 })
     const { releaseId } = await ask.queue()
     const running = await builder.next()
     expectErrorReply(await client.post(release, body), 503)
@@ -75,7 +75,13 @@ describe.each(storages)('one limit for both ways to build, $name', (on) => {
 
   test('more than a hundred builds that can not start do not hide those of other solutions', async () => {
     const builder = gatedBuilder()
-    const { ask } = await stage({ on, builder, serial: true, workers: 2, pollInterval: 60_000 })
+    const { ask } = await openDeployment({
+      on,
+      builder,
+      serial: true,
+      workers: 2,
+      pollInterval: 60_000,
+    })
     for (let count = 0; count < 120; count += 1) await ask.queue()
     const { releaseId } = await ask.queue({ solutionId: 'plain' })
     const [one, other] = [await builder.next(), await builder.next()]

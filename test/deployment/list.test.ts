@@ -1,13 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { storages } from '../kit/storages.ts'
 import { gatedBuilder } from '../kit/builders.ts'
-import { expectErrorReply, itemsOf, stage, type Item, type StageOptions } from './stage.ts'
+import {
+  expectErrorReply,
+  itemsOf,
+  openDeployment,
+  type Item,
+  type DeploymentServiceOptions,
+} from './deployment-service.ts'
 
 const path = '/svc-deploy/release'
 
 /** Five releases: of two dates, two of them on one date, and one of the other solution. */
-async function released(options: StageOptions) {
-  const { client, ask, ...rest } = await stage(options)
+async function released(options: DeploymentServiceOptions) {
+  const { client, ask, ...rest } = await openDeployment(options)
   const build = (version: string, releaseDate: string, solutionId = 'northwind') =>
     ask.build({ solutionId, version, releaseDate: `${releaseDate}T00:00:00` })
   await build('1.0', '2026-01-01')
@@ -51,7 +57,7 @@ describe.each(storages)('the list of releases, $name', (on) => {
     const builder = gatedBuilder()
     let minute = 0
     const now = () => new Date(Date.UTC(2026, 0, 1, 0, (minute += 1)))
-    const { ask, client } = await stage({ on, builder, now, workers: 3 })
+    const { ask, client } = await openDeployment({ on, builder, now, workers: 3 })
     const releaseDate = '2026-03-01T00:00:00'
     const builds = ['a', 'b', 'c'].map((version) =>
       ask.build({ solutionId: 'northwind', version, releaseDate }),
@@ -121,7 +127,7 @@ describe.each(storages)('the list of releases, $name', (on) => {
   })
 
   test('finds nothing of what is kept beside it', async () => {
-    const { ask, list } = await stage({ on }).then(({ ask, client }) => ({
+    const { ask, list } = await openDeployment({ on }).then(({ ask, client }) => ({
       ask,
       list: async (text: string) =>
         itemsOf(await client.get(path, { query: { solutionId: 'northwind', $q: text } })),
@@ -146,7 +152,7 @@ describe.each(storages)('the list of releases, $name', (on) => {
   })
 
   test('a query that no collection takes is 400', async () => {
-    const { client } = await stage({ on })
+    const { client } = await openDeployment({ on })
     for (const query of ['$limit=x', '$sort=nothing', '$fields=nothing', '$top=1', 'nothing=1']) {
       expectErrorReply(await client.get(`${path}?solutionId=northwind&${query}`), 400)
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { gatedBuilder } from '../kit/builders.ts'
 import { storages } from '../kit/storages.ts'
-import { itemOf, stage } from './stage.ts'
+import { itemOf, openDeployment } from './deployment-service.ts'
 
 const queue = '/svc-deploy/release-queue'
 const release = '/svc-deploy/release'
@@ -21,7 +21,7 @@ const full = {
 describe.each(storages)('a solution has at most maxOpenReleases open releases, $name', (on) => {
   test('a further one is a rejected save, queued or not, until one of them is built', async () => {
     const builder = gatedBuilder()
-    const { client, ask } = await stage({ on, builder, workers: 1, maxOpenReleases: 3 })
+    const { client, ask } = await openDeployment({ on, builder, workers: 1, maxOpenReleases: 3 })
     const first = await ask.queue()
     const running = await builder.next()
     await ask.queue()
@@ -42,7 +42,7 @@ describe.each(storages)('a solution has at most maxOpenReleases open releases, $
 
   test('of many that come together, only so many are accepted', async () => {
     const builder = gatedBuilder()
-    const { client } = await stage({ on, builder, workers: 1, maxOpenReleases: 3 })
+    const { client } = await openDeployment({ on, builder, workers: 1, maxOpenReleases: 3 })
     const replies = Array.from({ length: 12 }, (_, at) =>
       client.post(at % 2 === 0 ? queue : release, body),
     )

@@ -11,7 +11,7 @@ import { missingServer, testSchema } from '../kit/postgres.ts'
 import { allRows } from '../kit/storages.ts'
 import { balance } from './checker.ts'
 import { buildsIn, processes, type ProcessOrder } from './processes.ts'
-import { stage } from './stage.ts'
+import { openDeployment } from './deployment-service.ts'
 
 const { start, folder } = processes()
 const { buildLocks } = deploymentCollections
@@ -51,7 +51,7 @@ async function shared(lease: number, builder: Builder = packageBuilder(), on = s
   const directory = folder()
   const log = join(directory, 'log')
   const { storage, database } = await on.open(directory)
-  const { ask, deployment } = await stage({ storage, workers: 0, lease, builder })
+  const { ask, deployment } = await openDeployment({ storage, workers: 0, lease, builder })
   const order = (name: string) => ({ name, database, log, lease })
   return { directory, log, storage, ask, deployment, order }
 }

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { storages } from '../kit/storages.ts'
 import { gatedBuilder, textOf } from '../kit/builders.ts'
-import { expectErrorReply, itemOf, itemsOf, stage } from './stage.ts'
+import { expectErrorReply, itemOf, itemsOf, openDeployment } from './deployment-service.ts'
 
 const path = '/svc-deploy/release-queue'
 
 describe.each(storages)('queued builds, $name', (on) => {
   test('a request responds immediately with the queue record, and a poll shows the state (I01)', async () => {
     const builder = gatedBuilder()
-    const { client, ask } = await stage({ on, builder })
+    const { client, ask } = await openDeployment({ on, builder })
     const reply = await client.post(path, { solutionId: 'northwind', snapshot: false })
     const item = itemOf(reply)
     const record = {
@@ -34,7 +34,7 @@ describe.each(storages)('queued builds, $name', (on) => {
   })
 
   test('a record needs no solution, and is not found under another one (D50, I15)', async () => {
-    const { client, ask } = await stage({ on, workers: 0 })
+    const { client, ask } = await openDeployment({ on, workers: 0 })
     const { releaseId } = await ask.queue()
     const one = `${path}/${String(releaseId)}`
     for (const target of [one, `${one}?solutionId=northwind`]) {
@@ -46,7 +46,7 @@ describe.each(storages)('queued builds, $name', (on) => {
   })
 
   test('a synchronous build has a queue record as well', async () => {
-    const { ask } = await stage({ on })
+    const { ask } = await openDeployment({ on })
     const { releaseId } = await ask.build()
     const record = await ask.record(releaseId)
     expect(Object.keys(record)).toEqual([
@@ -63,7 +63,7 @@ describe.each(storages)('queued builds, $name', (on) => {
   })
 
   test('the queue can be listed, and has nothing that its records have not', async () => {
-    const { client, ask } = await stage({ on, workers: 0 })
+    const { client, ask } = await openDeployment({ on, workers: 0 })
     const { releaseId } = await ask.queue()
     expectErrorReply(await client.get(path), 400, 'solutionId')
     const [item] = itemsOf(await client.get(`${path}?solutionId=northwind&$fields=*`))
@@ -77,7 +77,7 @@ describe.each(storages)('queued builds, $name', (on) => {
 
   test('builds begin in the order of their requests (I08)', async () => {
     const builder = gatedBuilder()
-    const { ask } = await stage({ on, builder })
+    const { ask } = await openDeployment({ on, builder })
     const asked: unknown[] = []
     for (let count = 0; count < 12; count += 1) asked.push((await ask.queue())['releaseId'])
     for (const releaseId of asked) {
@@ -90,7 +90,7 @@ describe.each(storages)('queued builds, $name', (on) => {
 
   test('one process builds as many at a time as it may', async () => {
     const builder = gatedBuilder()
-    const { ask } = await stage({ on, builder, workers: 3 })
+    const { ask } = await openDeployment({ on, builder, workers: 3 })
     const asked = await Promise.all(Array.from({ length: 7 }, () => ask.queue()))
     for (let count = 0; count < 3; count += 1) await builder.next()
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -105,7 +105,7 @@ describe.each(storages)('queued builds, $name', (on) => {
   })
 
   test('without workers nothing is built until one is started', async () => {
-    const { ask, deployment } = await stage({ on, workers: 0 })
+    const { ask, deployment } = await openDeployment({ on, workers: 0 })
     const { releaseId } = await ask.queue()
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(await ask.record(releaseId)).toMatchObject({ status: 'queued' })

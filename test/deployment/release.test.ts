@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { storages } from '../kit/storages.ts'
 import { gatedBuilder, packageBuilder, sha256Of } from '../kit/builders.ts'
-import { expectInvalid, expectErrorReply, itemOf, itemsOf, stage } from './stage.ts'
+import {
+  expectInvalid,
+  expectErrorReply,
+  itemOf,
+  itemsOf,
+  openDeployment,
+} from './deployment-service.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const path = '/svc-deploy/release'
@@ -10,7 +16,7 @@ describe.each(storages)('releases, $name', (on) => {
   test('a synchronous build answers with the full record, and a GET with the same one', async () => {
     const bytes = Buffer.from(Array.from({ length: 1000 }, (_, index) => index % 256))
     const builder = packageBuilder(() => ({ fileName: 'app-7.1.zip', bytes }))
-    const { client } = await stage({ on, builder })
+    const { client } = await openDeployment({ on, builder })
     const reply = await client.post(path, {
       solutionId: 'northwind',
       releaseNotes: 'Mended.',
@@ -60,7 +66,7 @@ describe.each(storages)('releases, $name', (on) => {
   test('what a build request leaves out is the solution’s, or today at midnight', async () => {
     const now = () => new Date('2026-05-04T23:59:59.999Z')
     const builder = packageBuilder()
-    const { ask } = await stage({ on, builder, now })
+    const { ask } = await openDeployment({ on, builder, now })
     expect(await ask.build({ solutionId: 'northwind' })).toMatchObject({
       version: '7.1',
       releaseNotes: 'What is new.',
@@ -87,7 +93,7 @@ describe.each(storages)('releases, $name', (on) => {
 
   test('the record of a release before it is built has its status, and no file (D54, I15)', async () => {
     const builder = gatedBuilder()
-    const { client, ask } = await stage({ on, builder, workers: 2 })
+    const { client, ask } = await openDeployment({ on, builder, workers: 2 })
     const building = ask.build()
     const build = await builder.next()
     const waiting = await ask.queue()
@@ -110,7 +116,7 @@ describe.each(storages)('releases, $name', (on) => {
   })
 
   test('an unknown release and an invalid identifier are 404', async () => {
-    const { client } = await stage({ on })
+    const { client } = await openDeployment({ on })
     for (const key of ['0192c7a0-0000-7000-8000-000000000000', 'x', '1', '..%2Fx']) {
       expectErrorReply(await client.get(`${path}/${key}`), 404)
       expectErrorReply(await client.get(`/svc-deploy/release-queue/${key}`), 404)
@@ -119,7 +125,7 @@ describe.each(storages)('releases, $name', (on) => {
 
   test('two builds of one solution at once are two releases (I14)', async () => {
     const builder = gatedBuilder()
-    const { ask } = await stage({ on, builder, workers: 2 })
+    const { ask } = await openDeployment({ on, builder, workers: 2 })
     const both = [ask.build(), ask.build()]
     const builds = [await builder.next(), await builder.next()]
     for (const build of builds.toReversed()) build.finish()
@@ -131,7 +137,7 @@ describe.each(storages)('releases, $name', (on) => {
 
 describe.each(['release', 'release-queue'])('the body of a build, %s (I16)', (collection) => {
   const post = async (body: unknown) => {
-    const { client, ...rest } = await stage({ workers: 0 })
+    const { client, ...rest } = await openDeployment({ workers: 0 })
     const reply = await client.post(`/svc-deploy/${collection}`, body)
     const { items } = (await client.get(`${path}?solutionId=northwind`)).body
     return { reply, items, ...rest }

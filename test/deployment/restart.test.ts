@@ -5,7 +5,7 @@ import { folderOf } from '../kit/folder.ts'
 import { gatedBuilder, packageBuilder, textOf } from '../kit/builders.ts'
 import { allRows } from '../kit/storages.ts'
 import {} from './checker.ts'
-import { stage } from './stage.ts'
+import { openDeployment } from './deployment-service.ts'
 import { interruptible } from './storages.ts'
 import { sqliteStorage } from '../../src/entries/sqlite.ts'
 
@@ -18,7 +18,7 @@ describe('a service that ends while builds run or wait', () => {
   test('returns its builds to the queue, and the next process builds all in order (I08, I24)', async () => {
     const storage = reopen()
     const builder = gatedBuilder()
-    const first = await stage({ storage: storage(), builder })
+    const first = await openDeployment({ storage: storage(), builder })
     const asked: string[] = []
     for (let count = 0; count < 11; count += 1) {
       asked.push(String((await first.ask.queue())['releaseId']))
@@ -28,7 +28,7 @@ describe('a service that ends while builds run or wait', () => {
     expect(signal.aborted).toBe(true)
     expect(builder.builds).toHaveLength(1)
     const after = packageBuilder()
-    const second = await stage({ storage: storage(), builder: after })
+    const second = await openDeployment({ storage: storage(), builder: after })
     for (const releaseId of asked) await second.ask.once(releaseId, 'built')
     expect(after.jobs.map(({ releaseId }) => releaseId)).toEqual(asked)
     expect(after.jobs.map(({ attempt }) => attempt)).toEqual([2, ...asked.slice(1).map(() => 1)])
@@ -38,11 +38,11 @@ describe('a service that ends while builds run or wait', () => {
   test('does not wait for a builder that will not stop', async () => {
     const storage = reopen()
     const builder = gatedBuilder({ obeys: false })
-    const first = await stage({ storage: storage(), builder })
+    const first = await openDeployment({ storage: storage(), builder })
     const { releaseId } = await first.ask.queue()
     const { finish } = await builder.next()
     await first.service.close()
-    const second = await stage({ storage: storage() })
+    const second = await openDeployment({ storage: storage() })
     await second.ask.once(releaseId, 'built')
     finish()
     await new Promise((resolve) => setTimeout(resolve, 30))
@@ -52,19 +52,19 @@ describe('a service that ends while builds run or wait', () => {
   test('returns a build to the queue after its request has had a response', async () => {
     const storage = reopen()
     const builder = gatedBuilder()
-    const first = await stage({ storage: storage(), builder, waitTimeout: 40 })
+    const first = await openDeployment({ storage: storage(), builder, waitTimeout: 40 })
     const { status } = await first.client.post('/svc-deploy/release', { solutionId: 'northwind' })
     expect(status).toBe(503)
     const { job } = await builder.next()
     await first.service.close()
-    const second = await stage({ storage: storage() })
+    const second = await openDeployment({ storage: storage() })
     await second.ask.once(job.releaseId, 'built')
   })
 
   test('responds 503 to a request that waits for its build, and returns the build to the queue', async () => {
     const storage = reopen()
     const builder = gatedBuilder()
-    const { service, client } = await stage({ storage: storage(), builder })
+    const { service, client } = await openDeployment({ storage: storage(), builder })
     const waiting = client.post('/svc-deploy/release', { solutionId: 'northwind' })
     const { signal, job } = await builder.next()
     const closed = service.close()
@@ -73,7 +73,7 @@ describe('a service that ends while builds run or wait', () => {
     expect([status, headers.get('Retry-After')]).toEqual([503, '1'])
     expect(signal.aborted).toBe(true)
     await closed
-    const second = await stage({ storage: storage() })
+    const second = await openDeployment({ storage: storage() })
     await second.ask.once(job.releaseId, 'built')
   })
 })
@@ -82,7 +82,7 @@ describe.each(storages)('storage that can’t be reached for a while, $name', (o
   test('a build that has ended meanwhile is kept, once (I01)', async () => {
     const builder = gatedBuilder()
     const { wrap, interrupt, resume, rejected } = interruptible()
-    const { storage, ask, news } = await stage({ on, builder, wrap })
+    const { storage, ask, news } = await openDeployment({ on, builder, wrap })
     const { releaseId } = await ask.queue()
     const { finish } = await builder.next()
     interrupt()
@@ -99,7 +99,7 @@ describe.each(storages)('storage that can’t be reached for a while, $name', (o
   test('a build that has failed meanwhile has failed', async () => {
     const builder = gatedBuilder()
     const { wrap, interrupt, resume, rejected } = interruptible()
-    const { ask } = await stage({ on, builder, wrap })
+    const { ask } = await openDeployment({ on, builder, wrap })
     const { releaseId } = await ask.queue()
     const { fail } = await builder.next()
     interrupt()
@@ -112,7 +112,7 @@ describe.each(storages)('storage that can’t be reached for a while, $name', (o
   test('requests are 503, nothing is queued, and builds continue when it is back', async () => {
     const builder = packageBuilder()
     const { wrap, interrupt, resume } = interruptible()
-    const { client, ask, news } = await stage({ on, builder, wrap })
+    const { client, ask, news } = await openDeployment({ on, builder, wrap })
     interrupt()
     for (const name of ['release', 'release-queue']) {
       const { status, headers } = await client.post(`/svc-deploy/${name}`, {
@@ -130,7 +130,7 @@ describe.each(storages)('storage that can’t be reached for a while, $name', (o
   test('a service can close meanwhile', async () => {
     const builder = gatedBuilder()
     const { wrap, interrupt, resume } = interruptible()
-    const { service, ask } = await stage({ on, builder, wrap })
+    const { service, ask } = await openDeployment({ on, builder, wrap })
     await ask.queue()
     const { finish } = await builder.next()
     interrupt()

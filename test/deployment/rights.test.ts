@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createTestClient } from '../../src/entries/testing.ts'
-import { expectErrorReply, keyOf, stage } from './stage.ts'
+import { expectErrorReply, keyOf, openDeployment } from './deployment-service.ts'
 
 const id = '0192c7a0-0000-7000-8000-000000000000'
 const reads = [
@@ -14,7 +14,7 @@ const reads = [
 const writes = ['/svc-deploy/release', '/svc-deploy/release-queue']
 
 test('requests without a key get 401', async () => {
-  const { service } = await stage()
+  const { service } = await openDeployment()
   const client = createTestClient(service)
   for (const key of [undefined, 'AAAAAAAAAAAAAAAAAAAAAA']) {
     const request = key === undefined ? {} : { key }
@@ -28,7 +28,7 @@ test('requests without a key get 401', async () => {
 })
 
 test('requests without the role Deployment get 403, whatever they contain', async () => {
-  const { service, client: deployer } = await stage({ workers: 0 })
+  const { service, client: deployer } = await openDeployment({ workers: 0 })
   const client = createTestClient(service, { key: await keyOf(service, 'reader', ['Reader']) })
   for (const path of reads) expectErrorReply(await client.get(path), 403)
   for (const path of writes) {
@@ -42,14 +42,14 @@ test('requests without the role Deployment get 403, whatever they contain', asyn
 })
 
 test('a role is gone with the next request', async () => {
-  const { service, client } = await stage()
+  const { service, client } = await openDeployment()
   expect((await client.get('/svc-deploy/metadata')).status).toBe(200)
   await service.users.change('deployer', { roles: ['deployment', 'Deployments'] })
   expectErrorReply(await client.get('/svc-deploy/metadata'), 403)
 })
 
 test('what can’t be done is 405, with what can', async () => {
-  const { service, client } = await stage()
+  const { service, client } = await openDeployment()
   const one = `/svc-deploy/release/${id}`
   const queued = `/svc-deploy/release-queue/${id}`
   const rejected = [
@@ -81,7 +81,7 @@ test('what can’t be done is 405, with what can', async () => {
 })
 
 test('builds take JSON and nothing else', async () => {
-  const { client } = await stage()
+  const { client } = await openDeployment()
   for (const path of writes) {
     const headers = { 'Content-Type': 'text/plain' }
     expectErrorReply(await client.post(path, '{}', { headers }), 415)

@@ -3,12 +3,12 @@ import type { BuildQueue } from '../../src/entries/deployment.ts'
 import { storages } from '../kit/storages.ts'
 import { gatedBuilder } from '../kit/builders.ts'
 import { counted } from './storages.ts'
-import { expectErrorReply, stage } from './stage.ts'
+import { expectErrorReply, openDeployment } from './deployment-service.ts'
 
 describe.each(storages)('solutions that build one release at a time, $name', (on) => {
   test('queued builds follow each other, and another solution’s do not wait', async () => {
     const builder = gatedBuilder()
-    const { ask } = await stage({ on, builder, serial: true, workers: 4 })
+    const { ask } = await openDeployment({ on, builder, serial: true, workers: 4 })
     const [first, second, third] = [await ask.queue(), await ask.queue(), await ask.queue()]
     const other = await ask.queue({ solutionId: 'plain' })
     const begun = [await builder.next(), await builder.next()]
@@ -29,7 +29,7 @@ describe.each(storages)('solutions that build one release at a time, $name', (on
 
   test('requests for one solution take turns, with each other and with the queue', async () => {
     const builder = gatedBuilder()
-    const { ask } = await stage({ on, builder, serial: true, workers: 2 })
+    const { ask } = await openDeployment({ on, builder, serial: true, workers: 2 })
     const queued = await ask.queue()
     const begun = await builder.next()
     const asked = [ask.build(), ask.build(), ask.build({ solutionId: 'plain' })]
@@ -51,7 +51,7 @@ describe.each(storages)('solutions that build one release at a time, $name', (on
 
   test('a request whose turn does not come is 503, and leaves nothing', async () => {
     const builder = gatedBuilder()
-    const { ask, client } = await stage({ on, builder, serial: true, waitTimeout: 250 })
+    const { ask, client } = await openDeployment({ on, builder, serial: true, waitTimeout: 250 })
     const queued = await ask.queue()
     const { finish } = await builder.next()
     expectErrorReply(await client.post('/svc-deploy/release', { solutionId: 'northwind' }), 503)
@@ -65,7 +65,14 @@ describe.each(storages)('solutions that build one release at a time, $name', (on
   test('a worker that waits for a turn leaves storage alone, and continues with other solutions', async () => {
     const builder = gatedBuilder()
     const { wrap, calls } = counted()
-    const { ask } = await stage({ on, builder, serial: true, workers: 2, wrap, pollInterval: 100 })
+    const { ask } = await openDeployment({
+      on,
+      builder,
+      serial: true,
+      workers: 2,
+      wrap,
+      pollInterval: 100,
+    })
     const asked = ask.build()
     const { finish } = await builder.next()
     const waiting = await ask.queue()
@@ -87,7 +94,14 @@ describe.each(storages)('solutions that build one release at a time, $name', (on
   test('another queue hands out each ticket once, and nothing waits indefinitely', async () => {
     const builder = gatedBuilder()
     const { queue, lose } = forgetfulQueue()
-    const { ask } = await stage({ on, builder, serial: true, workers: 2, queue, lease: 150 })
+    const { ask } = await openDeployment({
+      on,
+      builder,
+      serial: true,
+      workers: 2,
+      queue,
+      lease: 150,
+    })
     const [first, second] = [await ask.queue(), await ask.queue()]
     const begun = await builder.next()
     await new Promise((resolve) => setTimeout(resolve, 50))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { PublishedCollection, StorageAdapter } from '../../src/entries/storage.ts'
-import { stage } from './stage.ts'
+import { openDeployment } from './deployment-service.ts'
 
 test('while storage is silent, every request of deployment gets a 503', async () => {
   const held: (() => void)[] = []
@@ -10,7 +10,7 @@ test('while storage is silent, every request of deployment gets a 503', async ()
   }
   const isDeployment = ({ application }: PublishedCollection) =>
     application === 'rowgate-deployment'
-  const { client, reports } = await stage({
+  const { client, reports } = await openDeployment({
     workers: 0,
     waitTimeout: 100,
     service: { handlerTimeout: 100 },

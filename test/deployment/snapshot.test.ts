@@ -8,7 +8,7 @@ import { storages } from '../kit/storages.ts'
 import { gatedBuilder, packageBuilder } from '../kit/builders.ts'
 import { allRows } from '../kit/storages.ts'
 import { applications, environment, solutions } from './solutions.ts'
-import { stage } from './stage.ts'
+import { openDeployment } from './deployment-service.ts'
 
 const snapshotData = ['sales/countries']
 const dataPath = 'data/sales/countries.ndjson'
@@ -21,7 +21,7 @@ async function keptBy(storage: StorageAdapter): Promise<readonly Record<string, 
 describe.each(storages)('snapshots, $name', (on) => {
   test('hold the definitions and the named data, and are kept and handed to the builder', async () => {
     const builder = packageBuilder()
-    const { service, storage, ask } = await stage({ on, builder, snapshotData })
+    const { service, storage, ask } = await openDeployment({ on, builder, snapshotData })
     const countries = service.as(system).collection('sales', 'countries')
     for (const code of ['SE', 'DE', 'ÅX']) await countries.insert({ code, visits: 1 })
     const item = await ask.build({ solutionId: 'northwind', snapshot: true })
@@ -43,7 +43,7 @@ describe.each(storages)('snapshots, $name', (on) => {
 
   test('are taken only on request, and contain only the named data', async () => {
     const builder = packageBuilder()
-    const { storage, ask } = await stage({ on, builder })
+    const { storage, ask } = await openDeployment({ on, builder })
     await ask.build()
     expect(await keptBy(storage)).toEqual([])
     const { releaseId } = await ask.queue({ solutionId: 'plain', snapshot: true })
@@ -54,7 +54,7 @@ describe.each(storages)('snapshots, $name', (on) => {
   })
 
   test('are of one moment while others write, however many pages they have', async () => {
-    const { service, storage, ask } = await stage({ on, snapshotData })
+    const { service, storage, ask } = await openDeployment({ on, snapshotData })
     const countries = service.as(system).collection('sales', 'countries')
     const codes = Array.from({ length: 1_200 }, (_, index) => String(10_000 + index))
     await Promise.all(codes.map((code) => countries.insert({ code, visits: 0 })))
@@ -85,7 +85,12 @@ describe.each(storages)('snapshots, $name', (on) => {
 
   test('are taken again by the next attempt, and kept once', async () => {
     const builder = gatedBuilder()
-    const { deployment, storage, ask } = await stage({ on, builder, snapshotData, workers: 0 })
+    const { deployment, storage, ask } = await openDeployment({
+      on,
+      builder,
+      snapshotData,
+      workers: 0,
+    })
     const { releaseId } = await ask.queue({ solutionId: 'northwind', snapshot: true })
     const first = deployment.work()
     await builder.next()
@@ -115,7 +120,7 @@ test('data of a collection that is not published is a mistake at start', () => {
 })
 
 test('of a worker that has lost its release replaces none', async () => {
-  const { storage, ask } = await stage({ snapshotData })
+  const { storage, ask } = await openDeployment({ snapshotData })
   const { releaseId } = await ask.build({ solutionId: 'northwind', snapshot: true })
   const before = await keptBy(storage)
   const store = releaseStore(storage)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { deploymentTables } from '../../src/entries/deployment.ts'
 import { tamperedDatabases } from '../kit/tampering.ts'
 import { packageBuilder } from '../kit/builders.ts'
-import { stage } from './stage.ts'
+import { openDeployment } from './deployment-service.ts'
 
 type Change = readonly [column: string, value: string]
 
@@ -46,7 +46,7 @@ describe.each(tamperedDatabases)('on $name', ({ missing, isUntyped, create }) =>
       `a queued release whose %s is %s does not keep others from being built, serial: ${serial}`,
       async (column, value) => {
         const database = await create(deploymentTables)
-        const { ask, deployment, news } = await stage({
+        const { ask, deployment, news } = await openDeployment({
           storage: database.open(),
           builder: packageBuilder(),
           workers: 0,
@@ -81,7 +81,7 @@ describe.each(tamperedDatabases)('on $name', ({ missing, isUntyped, create }) =>
     'a build lock whose %s is %s does not keep builds from being queued',
     async (column, value) => {
       const database = await create(deploymentTables)
-      const { ask } = await stage({ storage: database.open(), serial: true })
+      const { ask } = await openDeployment({ storage: database.open(), serial: true })
       await ask.once((await ask.queue())['releaseId'], 'built')
       await database.run(`update rowgate_build_locks set "${column}" = ${value}`)
       await ask.once((await ask.queue())['releaseId'], 'built')
@@ -95,7 +95,7 @@ describe.each(tamperedDatabases)('on $name', ({ missing, isUntyped, create }) =>
       const database = await create(deploymentTables)
       const builder = packageBuilder()
       let begun = 0
-      const { ask, client, news } = await stage({
+      const { ask, client, news } = await openDeployment({
         storage: database.open(),
         lease: 150,
         builder: {

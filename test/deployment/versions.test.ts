@@ -6,7 +6,7 @@ import type { OpenAccess, SecurityProvider } from '../../src/entries/security.ts
 import { apiKeys, httpBasic } from '../../src/entries/security.ts'
 import { packageBuilder } from '../kit/builders.ts'
 import { environment, solutions } from './solutions.ts'
-import { expectErrorReply, itemOf, keyOf, stage } from './stage.ts'
+import { expectErrorReply, itemOf, keyOf, openDeployment } from './deployment-service.ts'
 
 const record = {
   ...environment,
@@ -16,7 +16,7 @@ const record = {
 }
 
 test('metadata is the environment, one record under item', async () => {
-  const { client } = await stage()
+  const { client } = await openDeployment()
   const { status, body } = await client.get('/svc-deploy/metadata')
   expect(status).toBe(200)
   expect(body).toEqual({ item: record, message: null, validations: [], status: 200 })
@@ -38,7 +38,7 @@ test('metadata is the environment, one record under item', async () => {
 
 test('metadata is what the options of deployment say', async () => {
   const given = { ...environment, supportsDeployment: false, supportsInstallOnDeploy: true }
-  const { client } = await stage({ environment: given })
+  const { client } = await openDeployment({ environment: given })
   const expected = { ...given, authenticationType: 'api_key' }
   expect(itemOf(await client.get('/svc-deploy/metadata'))).toEqual(expected)
 })

@@ -4,14 +4,14 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { bindings } from '../kit/cells.ts'
 import { storages } from '../kit/storages.ts'
 import { gatedBuilder, textOf } from '../kit/builders.ts'
-import { expectErrorReply, keyOf, stage } from './stage.ts'
+import { expectErrorReply, keyOf, openDeployment } from './deployment-service.ts'
 
 const path = '/svc-deploy/release'
 
 describe.each(storages)('builds that take long, $name', (on) => {
   test('a request that has waited long enough is 503, and its build continues (I13)', async () => {
     const builder = gatedBuilder()
-    const { client, ask, reports } = await stage({ on, builder, waitTimeout: 60 })
+    const { client, ask, reports } = await openDeployment({ on, builder, waitTimeout: 60 })
     const reply = await client.post(path, { solutionId: 'northwind' })
     expectErrorReply(reply, 503)
     expect(reply.headers.get('Retry-After')).toMatch(/^\d+$/)
@@ -26,7 +26,7 @@ describe.each(storages)('builds that take long, $name', (on) => {
 
   test('a request beyond the most that may wait is 429 and leaves nothing, also in a crowd (I20)', async () => {
     const builder = gatedBuilder()
-    const { client, ask } = await stage({ on, builder, queueLimit: 4, workers: 0 })
+    const { client, ask } = await openDeployment({ on, builder, queueLimit: 4, workers: 0 })
     const replies = await Promise.all(
       Array.from({ length: 20 }, () =>
         client.post('/svc-deploy/release-queue', { solutionId: 'northwind' }),
@@ -48,7 +48,7 @@ describe.each(storages)('builds that take long, $name', (on) => {
 
   test('there is room again when a build has begun', async () => {
     const builder = gatedBuilder()
-    const { client, ask } = await stage({ on, builder, queueLimit: 1 })
+    const { client, ask } = await openDeployment({ on, builder, queueLimit: 1 })
     await ask.queue()
     const first = await builder.next()
     await ask.queue()
@@ -66,7 +66,7 @@ describe.each(storages)('builds that take long, $name', (on) => {
 describe.each(bindings)('a client that leaves, by $name', (binding) => {
   test('does not end its build, which can be had afterwards (I12)', async () => {
     const builder = gatedBuilder()
-    const { service, ask, reports } = await stage({ builder })
+    const { service, ask, reports } = await openDeployment({ builder })
     const host = await binding.start(service)
     onTestFinished(() => host.close())
     const key = await keyOf(service, 'leaver')
@@ -101,7 +101,7 @@ test('many requests that wait for their builds all receive them, without a warni
   process.on('warning', warn)
   onTestFinished(() => void process.off('warning', warn))
   const builder = gatedBuilder()
-  const { ask } = await stage({ builder })
+  const { ask } = await openDeployment({ builder })
   const asked = Array.from({ length: 40 }, () => ask.build())
   for (let count = 0; count < 40; count += 1) (await builder.next()).finish()
   const items = await Promise.all(asked)

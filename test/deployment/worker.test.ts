@@ -3,14 +3,14 @@ import { deploymentCollections } from '../../src/deployment/collections.ts'
 import { storages } from '../kit/storages.ts'
 import { gatedBuilder, packageBuilder, textOf } from '../kit/builders.ts'
 import { allRows } from '../kit/storages.ts'
-import { stage } from './stage.ts'
+import { openDeployment } from './deployment-service.ts'
 
 const { packages, releases } = deploymentCollections
 
 describe.each(storages)('workers, $name', (on) => {
   test('two workers build 200 releases once each (I02)', { timeout: 60_000 }, async () => {
     const builder = packageBuilder()
-    const { deployment, storage, ask } = await stage({ on, builder, workers: 4 })
+    const { deployment, storage, ask } = await openDeployment({ on, builder, workers: 4 })
     const second = deployment.work({ concurrency: 4 })
     const asked: unknown[] = []
     for (let count = 0; count < 8; count += 1) {
@@ -31,7 +31,7 @@ describe.each(storages)('workers, $name', (on) => {
 
   test('states go forward only, but for a build that is queued again (I01)', async () => {
     const builder = gatedBuilder()
-    const { ask, deployment } = await stage({ on, builder, workers: 0 })
+    const { ask, deployment } = await openDeployment({ on, builder, workers: 0 })
     const { releaseId } = await ask.queue()
     const seen: unknown[] = []
     const look = async () => {
@@ -58,7 +58,7 @@ describe.each(storages)('workers, $name', (on) => {
 
   test('a build that is longer than its lease keeps it', async () => {
     const builder = gatedBuilder()
-    const { ask, news, storage } = await stage({ on, builder, lease: 100, workers: 2 })
+    const { ask, news, storage } = await openDeployment({ on, builder, lease: 100, workers: 2 })
     const asked = ask.build()
     const queued = await ask.queue()
     const builds = [await builder.next(), await builder.next()]
@@ -78,7 +78,7 @@ describe.each(storages)('workers, $name', (on) => {
 
 test('a worker that stops gives a release back when its builder has ended', async () => {
   const builder = gatedBuilder({ obeys: false })
-  const { service, deployment, ask } = await stage({ builder, workers: 0 })
+  const { service, deployment, ask } = await openDeployment({ builder, workers: 0 })
   const { releaseId } = await ask.queue()
   const worker = deployment.work()
   const build = await builder.next()

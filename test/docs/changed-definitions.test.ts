@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runAlone } from '../cli/stage.ts'
+import { runAlone } from '../cli/command-line.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 import { blockTexts } from './blocks.ts'
 import { runStatements } from '../storage/sqlite/raw.ts'

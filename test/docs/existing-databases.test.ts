@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { runAlone } from '../cli/stage.ts'
+import { runAlone } from '../cli/command-line.ts'
 import { startServing } from '../cli/serving-line.ts'
 import { foreignTool } from '../introspection/foreign-database.ts'
 import { temporaryFolder } from '../kit/storages.ts'

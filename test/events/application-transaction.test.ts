@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { principal, system } from '../../src/entries/index.ts'
-import { describeOnStorages, log, loose, tasks } from './stage.ts'
+import { describeOnStorages } from '../kit/stage.ts'
+import { log, loose, tasks } from './tasks.ts'
 import { until } from '../kit/service.ts'
 
 const one = { id: 1, title: 'one' }

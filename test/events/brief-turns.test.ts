@@ -7,7 +7,7 @@ import {
   principal,
   type CollectionBehaviour,
 } from '../../src/entries/index.ts'
-import { loose, tasks, type TaskShape } from './stage.ts'
+import { loose, tasks, type TaskShape } from './tasks.ts'
 
 /** Whether each of three inserts shared a turn with other brief writers. */
 async function briefness(behaviour: CollectionBehaviour<TaskShape>): Promise<readonly unknown[]> {

@@ -16,7 +16,7 @@ import {
   type CollectionDefinition,
   type CollectionShape,
 } from '../../src/entries/index.ts'
-import { describeOnStorages, type Stage } from './stage.ts'
+import { describeOnStorages, type Stage } from '../kit/stage.ts'
 
 const data = {
   key: 'id',

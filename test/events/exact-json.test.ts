@@ -14,7 +14,7 @@ import {
   type Json,
 } from '../../src/entries/index.ts'
 import { jsonTexts, spaced } from '../kit/json-texts.ts'
-import { describeOnStorages, type Stage } from './stage.ts'
+import { describeOnStorages, type Stage } from '../kit/stage.ts'
 
 const fields = { id: integer(), note: text(), extra: json() } as const
 type Shape = { readonly key: 'id'; readonly fields: typeof fields }

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { error, type CollectionBehaviour } from '../../src/entries/index.ts'
-import { expectFault, describeOnStorages, tasks, type TaskShape } from './stage.ts'
+import { describeOnStorages } from '../kit/stage.ts'
+import { expectFault, tasks, type TaskShape } from './tasks.ts'
 
 const task = { id: 1, title: 'one' }
 

@@ -8,16 +8,8 @@ import {
   type CollectionShape,
   type HandlerContext,
 } from '../../src/entries/index.ts'
-import {
-  describeOnStorages,
-  loose,
-  maria,
-  taskFields,
-  tasks,
-  type Open,
-  type Stage,
-  type TaskShape,
-} from './stage.ts'
+import { describeOnStorages, type Open, type Stage } from '../kit/stage.ts'
+import { loose, maria, taskFields, tasks, type TaskShape } from './tasks.ts'
 
 type Access = CollectionAccess<CollectionShape>
 

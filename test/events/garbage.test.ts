@@ -6,7 +6,8 @@ import {
   text,
   type CollectionDefinition,
 } from '../../src/entries/index.ts'
-import { expectFault, describeOnStorages, loose, tasks } from './stage.ts'
+import { describeOnStorages } from '../kit/stage.ts'
+import { expectFault, loose, tasks } from './tasks.ts'
 
 const task = { id: 1, title: 'one' }
 

@@ -10,7 +10,7 @@ import {
 } from '../../src/entries/index.ts'
 import { conditionsOf } from '../../src/events/conditions.ts'
 import { publishCollection } from '../../src/entries/storage.ts'
-import { describeOnStorages } from './stage.ts'
+import { describeOnStorages } from '../kit/stage.ts'
 
 const fields = {
   id: integer(),

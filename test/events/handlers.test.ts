@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { error, principal, warning, type CollectionBehaviour } from '../../src/entries/index.ts'
-import { describeOnStorages, tasks, type TaskShape } from './stage.ts'
+import { describeOnStorages } from '../kit/stage.ts'
+import { tasks, type TaskShape } from './tasks.ts'
 
 const task = { id: 1, title: 'one' }
 

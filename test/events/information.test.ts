@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { error, information, warning, type CollectionBehaviour } from '../../src/entries/index.ts'
-import { describeOnStorages, tasks, type TaskShape } from './stage.ts'
+import { describeOnStorages } from '../kit/stage.ts'
+import { tasks, type TaskShape } from './tasks.ts'
 
 const noted = { message: 'Noted.', severity: 'information' }
 const note = ({ information: add }: { readonly information: (message: string) => void }): void => {

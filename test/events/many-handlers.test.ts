@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
 import { defineCollection, integer, ServiceError, system } from '../../src/entries/index.ts'
 import { until } from '../kit/service.ts'
-import { describeOnStorages, idsIn, log, loose, tasks, tasksOf, threeTasks } from './stage.ts'
+import { describeOnStorages } from '../kit/stage.ts'
+import { idsIn, log, loose, tasks, tasksOf, threeTasks } from './tasks.ts'
 
 const items = threeTasks
 

@@ -8,16 +8,8 @@ import {
   warning,
   type CollectionDefinition,
 } from '../../src/entries/index.ts'
-import {
-  describeOnStorages,
-  idsIn,
-  log,
-  loose,
-  maria,
-  tasks,
-  tasksOf,
-  threeTasks,
-} from './stage.ts'
+import { describeOnStorages } from '../kit/stage.ts'
+import { idsIn, log, loose, maria, tasks, tasksOf, threeTasks } from './tasks.ts'
 
 const items = threeTasks
 

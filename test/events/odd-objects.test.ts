@@ -11,7 +11,8 @@ import {
   type HandlerContext,
 } from '../../src/entries/index.ts'
 import { oddObjects } from '../kit/odd-objects.ts'
-import { describeOnStorages, loose, maria, type Open, type Stage } from './stage.ts'
+import { describeOnStorages, type Open, type Stage } from '../kit/stage.ts'
+import { loose, maria } from './tasks.ts'
 
 type Access = CollectionAccess<CollectionShape>
 

@@ -10,15 +10,8 @@ import {
   text,
   type Handlers,
 } from '../../src/entries/index.ts'
-import {
-  describeOnStorages,
-  expectFault,
-  log,
-  loose,
-  taskFields,
-  tasks,
-  type TaskShape,
-} from './stage.ts'
+import { describeOnStorages } from '../kit/stage.ts'
+import { expectFault, log, loose, taskFields, tasks, type TaskShape } from './tasks.ts'
 
 const task = { id: 1, title: 'one' }
 

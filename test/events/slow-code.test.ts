@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
 import { system } from '../../src/entries/index.ts'
 import { apiKeys } from '../../src/entries/security.ts'
-import { describeOnStorages, log, loose, tasks } from './stage.ts'
+import { describeOnStorages } from '../kit/stage.ts'
+import { log, loose, tasks } from './tasks.ts'
 
 const pause = (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds))
 const never = () => new Promise<void>(() => undefined)

@@ -10,7 +10,7 @@ import {
   type CollectionDefinition,
 } from '../../src/entries/index.ts'
 import { toNodeHandler } from '../../src/entries/node.ts'
-import { log, loose, tasks, type TaskShape } from './stage.ts'
+import { log, loose, tasks, type TaskShape } from './tasks.ts'
 import { until } from '../kit/service.ts'
 import type { CollectionBehaviour } from '../../src/entries/index.ts'
 import { openServer } from '../kit/server.ts'

@@ -7,7 +7,8 @@ import {
   type CollectionBehaviour,
   type CollectionDefinition,
 } from '../../src/entries/index.ts'
-import { expectFault, describeOnStorages, log, loose, tasks, type TaskShape } from './stage.ts'
+import { describeOnStorages } from '../kit/stage.ts'
+import { expectFault, log, loose, tasks, type TaskShape } from './tasks.ts'
 import { until } from '../kit/service.ts'
 
 const task = { id: 1, title: 'one' }

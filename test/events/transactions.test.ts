@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 
-import { describeOnStorages, loose, log, tasks } from './stage.ts'
+import { describeOnStorages } from '../kit/stage.ts'
+import { loose, log, tasks } from './tasks.ts'
 import { until } from '../kit/service.ts'
 
 const task = { id: 1, title: 'one' }

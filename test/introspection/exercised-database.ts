@@ -7,7 +7,7 @@ import type { CollectionDefinition } from '../../src/definition/collection.ts'
 import { keyNamesOf } from '../../src/definition/collection.ts'
 import type { Field } from '../../src/definition/field.ts'
 import { sqliteStorage, type SqliteOptions } from '../../src/entries/sqlite.ts'
-import { runAlone } from '../cli/stage.ts'
+import { runAlone } from '../cli/command-line.ts'
 import { nothingToDo } from './empty-databases.ts'
 import type { Item } from './published-rows.ts'
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createService, openAccess, principal } from '../../src/entries/index.ts'
-import { runAlone } from '../cli/stage.ts'
+import { runAlone } from '../cli/command-line.ts'
 import {
   databaseKinds,
   emptyDatabase,

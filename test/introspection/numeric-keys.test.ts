@@ -3,7 +3,7 @@ import { toFetchHandler } from 'rowgate/fetch'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Field } from '../../src/definition/field.ts'
 import { postgresStorage } from '../../src/entries/postgres.ts'
-import { runAlone } from '../cli/stage.ts'
+import { runAlone } from '../cli/command-line.ts'
 import { address, missingServer, testSchema } from '../kit/postgres.ts'
 
 const missing = await missingServer()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { runAlone } from '../cli/stage.ts'
+import { runAlone } from '../cli/command-line.ts'
 import { missingServer, perServer, testDatabase } from '../kit/mysql.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 import { expectedMysql, onlyMariaDb, onlyMysql } from './expected-mysql.ts'

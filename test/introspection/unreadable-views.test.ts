@@ -1,6 +1,6 @@
 import type { ApplicationDefinitions } from 'rowgate'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { runAlone } from '../cli/stage.ts'
+import { runAlone } from '../cli/command-line.ts'
 import {
   address as mysqlAddress,
   missingServer as missingMariaDb,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import {
   createService,
   openAccess,
@@ -12,7 +12,7 @@ import {
 } from '../../src/entries/index.ts'
 import type { Row } from '../../src/entries/storage.ts'
 import { cacheOption, repeatingReads } from './cache.ts'
-import { inspected, storages, type Storage } from './storages.ts'
+import { inspected, type Storage } from './storages.ts'
 
 /** The options of a service under test. */
 export type TestOptions = Partial<ServiceOptions<ApplicationDefinitions>> & {
@@ -35,19 +35,7 @@ export type OpenTestService = (
   options?: TestOptions,
 ) => TestService
 
-/** Registers tests that run on every storage. Each opens services; none may leave a report unread. */
-export function describeOnStorages<Subject>(
-  title: string,
-  prepare: (open: OpenTestService) => Subject,
-  register: (on: (name: string, run: (subject: Subject) => Promise<void>) => void) => void,
-): void {
-  for (const storage of storages)
-    describe(`${title} on ${storage.name}`, () => {
-      register((name, run) => test(name, () => withServices(storage, (open) => run(prepare(open)))))
-    })
-}
-
-/** Opens services on a storage for one test, and closes them after it. */
+/** Opens services on a storage for one test, and closes them after it. None may leave a report unread. */
 export async function withServices(
   storage: Pick<Storage, 'open'>,
   run: (open: OpenTestService) => Promise<void>,

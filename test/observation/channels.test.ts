@@ -8,7 +8,8 @@ import {
 } from '../../src/entries/index.ts'
 import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { createTestClient } from '../../src/entries/testing.ts'
-import { describeOnStorages, loose, tasks } from '../events/stage.ts'
+import { describeOnStorages } from '../kit/stage.ts'
+import { loose, tasks } from '../events/tasks.ts'
 import { listen, type Heard } from '../kit/listen.ts'
 
 /** The order of the phases of each trace, by the stage. */

@@ -11,7 +11,7 @@ import {
   text,
 } from '../../src/entries/index.ts'
 import { startTelemetry } from '../../src/entries/otel.ts'
-import { openStage } from '../consume/outbox/stage.ts'
+import { openOrders } from '../consume/outbox/orders-service.ts'
 import { respond } from '../consume/server.ts'
 import { packageBuilder } from '../kit/builders.ts'
 import { ownDatabases, type OwnDatabase } from '../kit/own-databases.ts'
@@ -29,7 +29,7 @@ function startGauges() {
 
 test('the deliveries of an outbox are counted by state, and dead ones are among them', async () => {
   const { sdk, telemetry } = startGauges()
-  const { service, order, outbox, once, receive } = await openStage({
+  const { service, order, outbox, once, receive } = await openOrders({
     workers: 0,
     attempts: 100,
     receive: (_call, response) => respond(response, { message: 'No such order.' }, 400),
@@ -146,7 +146,7 @@ describe.each(ownDatabases)('with $name', ({ missing, create }) => {
 test('a service that is closed, and one that can not be read, do not affect the other metrics', async () => {
   const { sdk, telemetry } = startGauges()
   const told = listenToDiag()
-  const { service } = await openStage({ workers: 0 })
+  const { service } = await openOrders({ workers: 0 })
   const broken = {
     statistics: (): never => {
       throw new RangeError('The statistics are broken.')

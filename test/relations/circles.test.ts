@@ -13,7 +13,7 @@ import {
 import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
 import { visitor } from '../kit/visitors.ts'
-import { describeRelations } from './stage.ts'
+import { describeRelations } from './relation-storages.ts'
 
 const ada = visitor('ada')
 const plain = defineCollection({ key: 'id', fields: { id: integer() } })

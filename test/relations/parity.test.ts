@@ -10,7 +10,7 @@ import { perform, type Rows } from './perform-operation.ts'
 import { randomApplication, type RandomApplication } from './random-application.ts'
 import { randomOperation, type Operation } from './random-operation.ts'
 import { brokenRelations } from './relation-model.ts'
-import { relationStorages } from './stage.ts'
+import { relationStorages } from './relation-storages.ts'
 
 // PARITY_RUNS=2000 PARITY_SEED=1 runs a long search and prints the number of operations.
 const runs = Number(process.env['PARITY_RUNS'] ?? 12)

@@ -1,7 +1,7 @@
 import { isServiceError, principal, system } from '../../src/entries/index.ts'
 import type { TestService } from '../kit/service.ts'
 import { visitor } from '../kit/visitors.ts'
-import { call as send } from '../rights/stage.ts'
+import { call as send } from '../kit/stage.ts'
 import { valueOf, type RandomApplication } from './random-application.ts'
 import type { Call, Operation } from './random-operation.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { decimal, defineCollection, integer, system, text } from '../../src/entries/index.ts'
 import { visitor } from '../kit/visitors.ts'
-import { describeRelations } from './stage.ts'
+import { describeRelations } from './relation-storages.ts'
 
 const ada = visitor('ada', { roles: 'Clerk' })
 

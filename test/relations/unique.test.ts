@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { defineCollection, integer, principal, text } from '../../src/entries/index.ts'
 import { visitor } from '../kit/visitors.ts'
-import { describeRelations } from './stage.ts'
+import { describeRelations } from './relation-storages.ts'
 
 const ada = visitor('ada', { roles: 'Clerk' })
 const chief = visitor('carl', { roles: 'Chief' })

@@ -12,7 +12,7 @@ import {
   type Principal,
 } from '../../src/entries/index.ts'
 import { apiKeys, type FindUser, type SecurityProvider } from '../../src/entries/security.ts'
-import { describeRights } from './stage.ts'
+import { describeForCallers } from '../kit/stage.ts'
 import { send } from '../kit/service.ts'
 
 const fields = { id: integer(), tenant: text(), open: boolean() } as const
@@ -84,7 +84,7 @@ const answering = (attributes: object): SecurityProvider => ({
   identify: () => ({ ...principal('maria'), attributes: attributes as Principal['attributes'] }),
 })
 
-describeRights('an attribute that is not a flat value', (on) => {
+describeForCallers('an attribute that is not a flat value', (on) => {
   on('of a provider shows no row and changes none', async (open) => {
     for (const value of objects) {
       const security = answering({ tenant: value, other: 'south' })
@@ -128,7 +128,7 @@ describeRights('an attribute that is not a flat value', (on) => {
   })
 })
 
-describeRights('a flat attribute', (on) => {
+describeForCallers('a flat attribute', (on) => {
   on('is a value in each form of a rule', async (open) => {
     for (const name of Object.keys(rules)) {
       const stage = open(application, { security: answering({ tenant: 'north' }) })
@@ -174,7 +174,7 @@ describeRights('a flat attribute', (on) => {
   })
 })
 
-describeRights('users of the application', (on) => {
+describeForCallers('users of the application', (on) => {
   on('with an attribute that is an object are not authenticated', async () => {
     let attributes: object = {}
     const users: FindUser = (user) => ({

@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
 import { computed, defineCollection, integer, text } from '../../src/entries/index.ts'
 import { visitor } from '../kit/visitors.ts'
-import { describeRights, itemIn } from './stage.ts'
+import { describeForCallers } from '../kit/stage.ts'
+import { itemIn } from './responses.ts'
 
 const people = defineCollection(
   {
@@ -33,7 +34,7 @@ const doctor = visitor('doctor', { roles: 'Doctor' })
 const guest = visitor('guest')
 const ann = { id: 1, name: 'Ann', born: 1984, pin: '1', letter: 'abc' }
 
-describeRights('computed fields', (on) => {
+describeForCallers('computed fields', (on) => {
   on('exist for callers who can read what they need, or by their own roles', async (open) => {
     const stage = open({ collections: { people } })
     await stage.plant('people', [ann])

@@ -11,7 +11,8 @@ import {
   type Fields,
 } from '../../src/entries/index.ts'
 import { auditor, clerk } from '../kit/people.ts'
-import { bytesOf, describeRights, itemIn } from './stage.ts'
+import { describeForCallers } from '../kit/stage.ts'
+import { bytesOf, itemIn } from './responses.ts'
 
 const audited = { readableBy: ['Auditor'] } as const
 const fields = {
@@ -26,7 +27,7 @@ const people = defineCollection({ key: 'id', fields })
 const names = ['secret', 'score', 'file', 'none'] as const
 const unseen = { message: 'A value that you can not see does not allow this.', severity: 'error' }
 
-describeRights('a field that names its readers only', (on) => {
+describeForCallers('a field that names its readers only', (on) => {
   on('is an unknown field to all others', async (open) => {
     const stage = open({ collections: { people } })
     await stage.plant('people', [{ id: 1, name: 'Ann', secret: 'zebr', score: 1, none: 'nn' }])
@@ -76,7 +77,7 @@ describeRights('a field that names its readers only', (on) => {
   })
 })
 
-describeRights('a field that may be set and not read', (on) => {
+describeForCallers('a field that may be set and not read', (on) => {
   on('says so with writableBy: roles, or everyone', async (open) => {
     const boxes = defineCollection({
       key: 'id',
@@ -129,7 +130,7 @@ describeRights('a field that may be set and not read', (on) => {
   })
 })
 
-describeRights('a save that hidden values do not allow', (on) => {
+describeForCallers('a save that hidden values do not allow', (on) => {
   on('has one entry, whatever and however many they are', async (open) => {
     const given = { ...audited, default: 'same' } as const
     const forms = {

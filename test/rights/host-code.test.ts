@@ -7,7 +7,8 @@ import {
   type CollectionAccess,
   type CollectionShape,
 } from '../../src/entries/index.ts'
-import { describeRights, expectForbidden, itemIn, valuesIn } from './stage.ts'
+import { describeForCallers } from '../kit/stage.ts'
+import { expectForbidden, itemIn, valuesIn } from './responses.ts'
 import { visitor } from '../kit/visitors.ts'
 
 const noteFields = {
@@ -35,7 +36,7 @@ const nora = visitor('nora', { region: 'north' })
 const chief = visitor('chris', { roles: 'Chief' })
 const fields = { id: integer(), word: text() } as const
 
-describeRights('what code of the host reaches', (on) => {
+describeForCallers('what code of the host reaches', (on) => {
   on('a handler has the rights of its caller, and system has all', async (open) => {
     const seen: unknown[] = []
     const tasks = defineCollection(

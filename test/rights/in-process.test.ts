@@ -11,7 +11,8 @@ import {
   type Principal,
 } from '../../src/entries/index.ts'
 import type { SecurityProvider } from '../../src/entries/security.ts'
-import { describeRights, expectForbidden, itemIn, valuesIn } from './stage.ts'
+import { describeForCallers } from '../kit/stage.ts'
+import { expectForbidden, itemIn, valuesIn } from './responses.ts'
 import { visitor } from '../kit/visitors.ts'
 
 const fields = {
@@ -48,7 +49,7 @@ const nora = principal('nora', { attributes: { region: 'north' } })
 const chief = principal('chris', { roles: ['Chief'] })
 const forbidden = { code: 'FORBIDDEN' }
 
-describeRights('calls in process', (on) => {
+describeForCallers('calls in process', (on) => {
   on('have the rights of their principal', async (open) => {
     const stage = open(application)
     await stage.plant('notes', firstNotes)
@@ -211,7 +212,7 @@ describeRights('calls in process', (on) => {
   })
 })
 
-describeRights('system over HTTP', (on) => {
+describeForCallers('system over HTTP', (on) => {
   const answering = (who: Principal): SecurityProvider => ({
     name: 'answering',
     priority: 1,

@@ -14,7 +14,8 @@ import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { changingStorage } from './changing-storage.ts'
 import { counter, hiddenValues, openValues, scripts, type Values } from './script.ts'
-import { bytesOf, call } from './stage.ts'
+import { call } from '../kit/stage.ts'
+import { bytesOf } from './responses.ts'
 import { visitors } from '../kit/visitors.ts'
 
 const closed = { readableBy: ['Auditor'], writableBy: ['Auditor'] } as const

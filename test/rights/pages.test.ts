@@ -12,7 +12,8 @@ import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { storages } from '../kit/storages.ts'
 import { changingStorage } from './changing-storage.ts'
 import { counter, hiddenValues, openValues, readings } from './script.ts'
-import { bytesOf, call } from './stage.ts'
+import { call } from '../kit/stage.ts'
+import { bytesOf } from './responses.ts'
 import { visitors } from '../kit/visitors.ts'
 
 const closed = { readableBy: ['Auditor'], writableBy: ['Auditor'] } as const

@@ -1,11 +1,13 @@
 import { expect } from 'vitest'
 import { defineCollection, error, integer, text } from '../../src/entries/index.ts'
 import { auditor, clerk, firstPeople, hiddenNames, people, peopleFields } from '../kit/people.ts'
-import { bytesOf, describeRights, itemIn, valuesIn, type Answer } from './stage.ts'
+import { describeForCallers } from '../kit/stage.ts'
+import type { Response as Answer } from '../kit/service.ts'
+import { bytesOf, itemIn, valuesIn } from './responses.ts'
 
 const seen = ['id', 'name', 'grade', 'city']
 
-describeRights('fields that a caller may not read', (on) => {
+describeForCallers('fields that a caller may not read', (on) => {
   on('pages leave them out, with $fields=* too', async (open) => {
     const stage = open({ collections: { people } })
     await stage.plant('people', firstPeople)

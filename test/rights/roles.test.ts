@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { defineCollection, integer, text } from '../../src/entries/index.ts'
-import { call, describeRights, expectForbidden, itemIn, valuesIn } from './stage.ts'
+import { call, describeForCallers } from '../kit/stage.ts'
+import { expectForbidden, itemIn, valuesIn } from './responses.ts'
 import { visitor } from '../kit/visitors.ts'
 
 const fields = { id: integer(), title: text() } as const
@@ -19,7 +20,7 @@ const staff = visitor('stan', { roles: 'Staff' })
 
 const item = [{ id: 1, title: 'one' }]
 
-describeRights('roles', (on) => {
+describeForCallers('roles', (on) => {
   on('an application admits callers with one of its roles', async (open) => {
     const stage = open({ roles: ['Staff', 'Guest'], collections: { notes } })
     await stage.plant('notes', item)

@@ -12,7 +12,9 @@ import {
   uuid,
   type RowRule,
 } from '../../src/entries/index.ts'
-import { describeRights, expectForbidden, itemIn, valuesIn, type Answer } from './stage.ts'
+import { describeForCallers } from '../kit/stage.ts'
+import type { Response as Answer } from '../kit/service.ts'
+import { expectForbidden, itemIn, valuesIn } from './responses.ts'
 import { visitor } from '../kit/visitors.ts'
 
 const fields = { id: integer(), region: text(), owner: text(), size: integer() } as const
@@ -41,7 +43,7 @@ const ruled = (rows: RowRule<Shape>) => ({ ...plain, rows }) as unknown as typeo
 const internal =
   '{"message":"The request could not be served because of an internal error.","validations":[],"status":500}'
 
-describeRights('row rules as data', (on) => {
+describeForCallers('row rules as data', (on) => {
   on('an attribute, the user, a literal and several of them', async (open) => {
     const rules: readonly (readonly [RowRule<Shape>, readonly number[], readonly number[]])[] = [
       [{ equal: { region: { attribute: 'region' } } }, [1, 3], [2]],
@@ -155,7 +157,7 @@ describeRights('row rules as data', (on) => {
   })
 })
 
-describeRights('row rules as functions', (on) => {
+describeForCallers('row rules as functions', (on) => {
   on('true, false and conditions', async (open) => {
     const rows: RowRule<Shape> = ({ user, roles, attributes }) => {
       if (roles.includes('Chief')) return true

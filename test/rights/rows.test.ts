@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { defineCollection, integer, text, warning } from '../../src/entries/index.ts'
-import { bytesOf, describeRights, expectForbidden, itemIn, valuesIn } from './stage.ts'
+import { describeForCallers } from '../kit/stage.ts'
+import { bytesOf, expectForbidden, itemIn, valuesIn } from './responses.ts'
 import { visitor, type Headers } from '../kit/visitors.ts'
 
 const fields = {
@@ -24,7 +25,7 @@ const firstShops = [
 const nora = visitor('nora', { region: 'north' })
 const sam = visitor('sam', { region: 'south' })
 
-describeRights('rows that a caller may not see', (on) => {
+describeForCallers('rows that a caller may not see', (on) => {
   on('are missing from pages and counts, whatever the query', async (open) => {
     const stage = open({ collections: { shops } })
     await stage.plant('shops', firstShops)
@@ -181,7 +182,7 @@ describeRights('rows that a caller may not see', (on) => {
   })
 })
 
-describeRights('rows that a caller may not write', (on) => {
+describeForCallers('rows that a caller may not write', (on) => {
   on('an insert without the field takes the value of the rule', async (open) => {
     const stage = open({ collections: { shops } })
     expect(itemIn(await stage.ask(nora, 'POST', '/shops', { id: 1, title: 'a' }))).toEqual({

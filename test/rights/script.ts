@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Asked } from './stage.ts'
+import type { Asked } from '../kit/stage.ts'
 import { visitor } from '../kit/visitors.ts'
 
 /** One item, or one body, by field name. */

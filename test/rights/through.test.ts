@@ -5,7 +5,8 @@ import {
   text,
   type CollectionDefinition,
 } from '../../src/entries/index.ts'
-import { describeRights, expectForbidden, itemIn, valuesIn } from './stage.ts'
+import { describeForCallers } from '../kit/stage.ts'
+import { expectForbidden, itemIn, valuesIn } from './responses.ts'
 import { visitor } from '../kit/visitors.ts'
 
 const customers = defineCollection({
@@ -70,7 +71,7 @@ const sam = visitor('sam', { region: 'south' })
 const chief = visitor('chris', { region: 'west', roles: 'Chief' })
 const nobody = visitor('noah', {})
 
-describeRights('row rules through other collections', (on) => {
+describeForCallers('row rules through other collections', (on) => {
   on('limit pages, counts, searches and items', async (open) => {
     const stage = open({ collections })
     for (const [name, planted] of Object.entries(rows)) await stage.plant(name, planted)

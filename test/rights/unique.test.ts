@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createService, defineCollection, integer, text } from '../../src/entries/index.ts'
 import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
-import { call } from './stage.ts'
+import { call } from '../kit/stage.ts'
 import { visitor, visitors } from '../kit/visitors.ts'
 
 const closed = { readableBy: ['Auditor'], writableBy: ['Auditor'] } as const

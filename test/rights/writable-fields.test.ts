@@ -9,7 +9,9 @@ import {
   type Validation,
 } from '../../src/entries/index.ts'
 import { auditor, clerk, firstPeople, hiddenNames, people, peopleFields } from '../kit/people.ts'
-import { bytesOf, describeRights, itemIn, type Answer } from './stage.ts'
+import { describeForCallers } from '../kit/stage.ts'
+import type { Response as Answer } from '../kit/service.ts'
+import { bytesOf, itemIn } from './responses.ts'
 
 interface Shape {
   readonly fields: typeof peopleFields
@@ -24,7 +26,7 @@ function namedBy(answer: Answer): readonly (string | null)[] {
   return answer.body.validations.map(({ field }) => field ?? null)
 }
 
-describeRights('fields that a caller may not write', (on) => {
+describeForCallers('fields that a caller may not write', (on) => {
   on('one that it must not read either is sent like an unknown one', async (open) => {
     const stage = open({ collections: { people } })
     await stage.plant('people', firstPeople)
@@ -148,7 +150,7 @@ describeRights('fields that a caller may not write', (on) => {
   })
 })
 
-describeRights('findings on fields that a caller may not see', (on) => {
+describeForCallers('findings on fields that a caller may not see', (on) => {
   on('a missing value and a broken constraint name neither field nor rule', async (open) => {
     const fields = {
       ...peopleFields,

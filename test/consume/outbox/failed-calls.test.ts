@@ -17,7 +17,7 @@ import {
 } from '../../../src/entries/index.ts'
 import { openStorage } from '../../kit/storages.ts'
 import { respond, startServer } from '../server.ts'
-import { openStage, ship } from './stage.ts'
+import { openOrders, ship } from './orders-service.ts'
 
 const notes = defineCollection({ key: 'id', fields: { id: text() } })
 
@@ -125,7 +125,7 @@ test.each(unreadable)(
 )
 
 test('a response with 2xx that was cut off is requested again, with the same key', async () => {
-  const { calls, order, once, receive } = await openStage()
+  const { calls, order, once, receive } = await openOrders()
   receive((call, response, request) => {
     if (calls.length > 1) ship(call, response, request)
     else {
@@ -147,7 +147,7 @@ test('a retry of a response that could not be read makes the call again', async 
 })
 
 test('a dead delivery shows the status and the text of an error, until it is delivered', async () => {
-  const { order, once, outbox, receive } = await openStage()
+  const { order, once, outbox, receive } = await openOrders()
   receive((_call, response) => {
     response.writeHead(422, { 'content-type': 'text/plain' })
     response.end('The postcode\u0000 is unknown.')
@@ -171,7 +171,7 @@ test.each([401, 403])(
   'a receiver that responds %i for a second gets every delivery',
   async (status) => {
     const end = Date.now() + 1_000
-    const { order, outbox, calls, reports } = await openStage({
+    const { order, outbox, calls, reports } = await openOrders({
       workers: 8,
       backOff: { first: 100, max: 2_000 },
       receive: (call, response, request) => {

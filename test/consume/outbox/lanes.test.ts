@@ -12,7 +12,7 @@ import {
 import type { StorageAdapter } from '../../../src/entries/storage.ts'
 import { readFitting } from '../../../src/storage/fitting-rows.ts'
 import { table } from '../../../src/storage/table.ts'
-import { openStage, ship } from './stage.ts'
+import { openOrders, ship } from './orders-service.ts'
 import { openStorage, storages, type Storage } from '../../kit/storages.ts'
 
 const { deliveries, lanes } = outboxCollections
@@ -162,7 +162,7 @@ test.each(storages)(
   'a slow call of a lane does not keep others from being sent, on $name',
   async (on) => {
     let release: (() => void) | undefined
-    const { clerk, order, outbox, calls, once } = await openStage({
+    const { clerk, order, outbox, calls, once } = await openOrders({
       on,
       workers: 2,
       receive: (call, response, request) => {

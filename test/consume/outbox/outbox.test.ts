@@ -4,7 +4,7 @@ import { createService, memoryStorage, openAccess } from '../../../src/entries/i
 import { respond } from '../server.ts'
 import { storages } from '../../kit/storages.ts'
 import { shipments, shippingEndpoint } from './shipping.ts'
-import { openStage, ship, storeShipment } from './stage.ts'
+import { openOrders, ship, storeShipment } from './orders-service.ts'
 
 describe.each(storages)('on $name', (on) => {
   test('an order is sent after its commit, and the response is stored with the state', async () => {
@@ -14,7 +14,7 @@ describe.each(storages)('on $name', (on) => {
       calls,
       shipments: stored,
       reports,
-    } = await openStage({
+    } = await openOrders({
       on,
       onSuccess: storeShipment,
     })
@@ -31,7 +31,7 @@ describe.each(storages)('on $name', (on) => {
       order,
       once,
       shipments: stored,
-    } = await openStage({
+    } = await openOrders({
       on,
       rules: [
         rule(shippingEndpoint('https://example.com'), {
@@ -53,7 +53,7 @@ describe.each(storages)('on $name', (on) => {
   })
 
   test('a rejected event leaves no delivery, also if it is rejected after enqueue', async () => {
-    const { insert, outbox, calls } = await openStage({ on })
+    const { insert, outbox, calls } = await openOrders({ on })
     const result = await insert({ orderId: 'A', problem: 'No stock.' })
     expect(result.rejected).toBe(true)
     expect(await outbox.list()).toEqual([])
@@ -61,7 +61,7 @@ describe.each(storages)('on $name', (on) => {
   })
 
   test('application code enqueues in its own transaction, which a throw undoes', async () => {
-    const { clerk, outbox, once } = await openStage({ on })
+    const { clerk, outbox, once } = await openOrders({ on })
     const input = { body: { order: 'A' } }
     const work = clerk.transaction(async (within) => {
       await outbox.enqueue(within, 'create-shipment', input)
@@ -74,7 +74,7 @@ describe.each(storages)('on $name', (on) => {
   })
 
   test('deliveries of a lane are sent one after the other, others are not delayed', async () => {
-    const { order, once, calls, receive } = await openStage({ on, workers: 4 })
+    const { order, once, calls, receive } = await openOrders({ on, workers: 4 })
     let release = (): void => undefined
     receive(({ order: id }, response) => {
       if (id === 'A1') release = () => respond(response, { order: 'A1', tracking: 'T-A1' })
@@ -92,7 +92,7 @@ describe.each(storages)('on $name', (on) => {
   })
 
   test('deliveries without a lane do not wait for each other', async () => {
-    const { order, outbox, once, receive } = await openStage({ on, workers: 2 })
+    const { order, outbox, once, receive } = await openOrders({ on, workers: 2 })
     let release = (): void => undefined
     receive(({ order: id }, response) => {
       if (id === 'first') release = () => ship({ key: '', order: id }, response, response.req)
@@ -107,7 +107,7 @@ describe.each(storages)('on $name', (on) => {
   })
 
   test('a key that is given to enqueue is sent with each attempt', async () => {
-    const { clerk, outbox, once, calls, receive } = await openStage({ on })
+    const { clerk, outbox, once, calls, receive } = await openOrders({ on })
     receive((call, response, request) => {
       if (calls.length < 3) respond(response, {}, 503)
       else ship(call, response, request)
@@ -121,7 +121,7 @@ describe.each(storages)('on $name', (on) => {
   })
 
   test('a failed call is repeated with the same key until it succeeds', async () => {
-    const { order, once, calls, receive, reports } = await openStage({ on })
+    const { order, once, calls, receive, reports } = await openOrders({ on })
     receive((call, response) => {
       if (calls.length < 4) respond(response, { secret: 'body' }, 503)
       else ship(call, response, response.req)
@@ -141,7 +141,7 @@ describe.each(storages)('on $name', (on) => {
       calls,
       reports,
       shipments: stored,
-    } = await openStage({
+    } = await openOrders({
       on,
       attempts: 3,
       receive: (_, response) => respond(response, {}, 500),
@@ -177,7 +177,7 @@ describe.each(storages)('on $name', (on) => {
         outbox,
         reports,
         shipments: stored,
-      } = await openStage({
+      } = await openOrders({
         on,
         ...(rejecting === 'rules' && {
           rules: [
@@ -211,7 +211,7 @@ describe.each(storages)('on $name', (on) => {
   )
 
   test('a response stays kept if onFailure fails as well', async () => {
-    const { order, once, outbox, reports } = await openStage({
+    const { order, once, outbox, reports } = await openOrders({
       on,
       onSuccess: () => {
         throw new Error('not accepted')
@@ -241,14 +241,14 @@ describe.each(storages)('on $name', (on) => {
   ])('a response %i makes a delivery dead after %i calls of 2', async (status, expected) => {
     const receive = (_: unknown, response: Parameters<typeof respond>[0]) =>
       respond(response, {}, status)
-    const { order, once, calls } = await openStage({ on, attempts: 2, receive })
+    const { order, once, calls } = await openOrders({ on, attempts: 2, receive })
     await order('A')
     await once('dead')
     expect(calls).toHaveLength(expected)
   })
 
   test('Retry-After delays the next call', async () => {
-    const { order, once, calls, receive } = await openStage({
+    const { order, once, calls, receive } = await openOrders({
       on,
       backOff: { first: 1, max: 10_000 },
     })
@@ -265,7 +265,7 @@ describe.each(storages)('on $name', (on) => {
   })
 
   test('a lane goes on after a dead delivery, which a retry puts at its end', async () => {
-    const { order, once, calls, receive, outbox } = await openStage({ on })
+    const { order, once, calls, receive, outbox } = await openOrders({ on })
     receive((_, response) => respond(response, {}, 400))
     await order('A1', 'A')
     const [dead] = await once('dead')
@@ -280,7 +280,7 @@ describe.each(storages)('on $name', (on) => {
   test.each(['retry', 'drop'] as const)(
     'onDead hold keeps a lane until its dead delivery is handled: %s',
     async (handle) => {
-      const { order, once, calls, receive, outbox } = await openStage({ on, onDead: 'hold' })
+      const { order, once, calls, receive, outbox } = await openOrders({ on, onDead: 'hold' })
       receive((_, response) => respond(response, {}, 400))
       await order('A1', 'A')
       await order('A2', 'A')
@@ -302,7 +302,7 @@ describe.each(storages)('on $name', (on) => {
       calls,
       outbox,
       shipments: stored,
-    } = await openStage({
+    } = await openOrders({
       on,
       onSuccess: async (at) => {
         await storeShipment(at)
@@ -321,7 +321,7 @@ describe.each(storages)('on $name', (on) => {
   })
 
   test('a handler of a delivery enqueues the next one', async () => {
-    const stage: Awaited<ReturnType<typeof openStage>> = await openStage({
+    const stage: Awaited<ReturnType<typeof openOrders>> = await openOrders({
       on,
       onSuccess: async (at) => {
         if (at.response.body.tracking === 'T-A')
@@ -337,7 +337,7 @@ describe.each(storages)('on $name', (on) => {
     const started = Date.now()
     let passed = 0
     const now = () => new Date(started + passed)
-    const { order, once, outbox } = await openStage({ on, keepDelivered: 1_000, now })
+    const { order, once, outbox } = await openOrders({ on, keepDelivered: 1_000, now })
     await order('A')
     await once('delivered')
     passed = 999
@@ -349,7 +349,7 @@ describe.each(storages)('on $name', (on) => {
   })
 
   test('deliveries are listed, retried and dropped without inputs, rows and responses', async () => {
-    const { order, outbox } = await openStage({ on, workers: 0 })
+    const { order, outbox } = await openOrders({ on, workers: 0 })
     await order('A', 'L')
     const members = 'id endpoint lane state failures lost created due ended error'
       .split(' ')
@@ -361,7 +361,7 @@ describe.each(storages)('on $name', (on) => {
   })
 
   test('waiting and behind deliveries are dropped, delivered and unknown ones are not', async () => {
-    const { order, outbox, once } = await openStage({ on, workers: 0 })
+    const { order, outbox, once } = await openOrders({ on, workers: 0 })
     for (const id of ['A1', 'A2', 'A3']) await order(id, 'A')
     const [first, second] = await outbox.list()
     await outbox.drop(second?.id ?? '')
@@ -376,7 +376,7 @@ describe.each(storages)('on $name', (on) => {
 })
 
 test('enqueue rejects other contexts, unknown endpoints and options, and input without JSON', async () => {
-  const { clerk, outbox } = await openStage()
+  const { clerk, outbox } = await openOrders()
   const input = { body: { order: 'A' } }
   expect(() => outbox.enqueue({}, 'create-shipment', input)).toThrow(
     'enqueue: the context must be that of a handler',

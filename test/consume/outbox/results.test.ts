@@ -20,7 +20,7 @@ import {
 import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 import { StorageError } from '../../../src/entries/storage.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
-import { openStage } from './stage.ts'
+import { openOrders } from './orders-service.ts'
 
 const notes = defineCollection({ key: 'id', fields: { id: text() } })
 
@@ -117,7 +117,7 @@ test.each(['success', 'failure'])(
       const failure = failures.shift()
       if (failure !== undefined) throw failure
     }
-    const { order, once, calls, reports } = await openStage({
+    const { order, once, calls, reports } = await openOrders({
       receive: (_call, response) => {
         response.statusCode = kind === 'success' ? 200 : 400
         response.setHeader('Content-Type', 'application/json').end('{}')

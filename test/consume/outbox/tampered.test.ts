@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { outboxTables } from '../../../src/entries/consume.ts'
 import { tamperedDatabases } from '../../kit/tampering.ts'
 import { respond } from '../server.ts'
-import { openStage, ship } from './stage.ts'
+import { openOrders, ship } from './orders-service.ts'
 
 type Change = readonly [column: string, value: string]
 
@@ -66,7 +66,7 @@ describe.each(tamperedDatabases)('on $name', ({ missing, isUntyped, create }) =>
         name: 'tampered',
         open: () => ({ storage: database.open(), remove: () => undefined }),
       }
-      const { order, outbox, calls, reports } = await openStage({
+      const { order, outbox, calls, reports } = await openOrders({
         on: storage,
         workers: 0,
         callTimeout: 90,
@@ -96,7 +96,7 @@ describe.each(tamperedDatabases)('on $name', ({ missing, isUntyped, create }) =>
       name: 'tampered',
       open: () => ({ storage: database.open(), remove: () => undefined }),
     }
-    const stage = await openStage({
+    const stage = await openOrders({
       on: storage,
       workers: 0,
       receive: (_call, response) => respond(response, {}, 503),

@@ -4,7 +4,7 @@ import { testBuildQueue } from '../../../src/entries/conformance.ts'
 import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 import { gatedBuilder, packageBuilder } from '../../kit/builders.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
-import { stage, type StageOptions } from '../stage.ts'
+import { openDeployment, type DeploymentServiceOptions } from '../deployment-service.ts'
 import { engines } from './engines.ts'
 
 // A lease that no test waits for: what happens is due to the queue alone.
@@ -27,14 +27,16 @@ describe.each(engines)('$name', ({ missing, open }) => {
     })
 
     /** Services on one database, each with a connection of its own. */
-    async function services(count: number, options: StageOptions = {}) {
+    async function services(count: number, options: DeploymentServiceOptions = {}) {
       const engine = await open()
       onTestFinished(() => engine.close())
       const file = join(temporaryFolder(), 'data.db')
       const stages = []
       for (let index = 0; index < count; index++) {
         const storage = sqliteStorage(file, { ensureSchema: true })
-        stages.push(await stage({ lease, ...options, storage, queue: await engine.connect() }))
+        stages.push(
+          await openDeployment({ lease, ...options, storage, queue: await engine.connect() }),
+        )
       }
       return { engine, stages }
     }

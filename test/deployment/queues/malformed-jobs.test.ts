@@ -5,7 +5,7 @@ import type { BuildQueue, BuildTicket } from '../../../src/entries/deployment.ts
 import { sqliteStorage } from '../../../src/entries/sqlite.ts'
 import { gatedBuilder } from '../../kit/builders.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
-import { stage } from '../stage.ts'
+import { openDeployment } from '../deployment-service.ts'
 import { engines, type Engine } from './engines.ts'
 
 /** What another program may write into a queue. */
@@ -67,7 +67,7 @@ describe.each([...engines, custom])('$name', ({ missing, open }) => {
       const builder = gatedBuilder()
       const file = join(temporaryFolder(), 'data.db')
       const open2 = async () =>
-        stage({
+        openDeployment({
           // A lease that the test does not wait for.
           lease: 60_000,
           builder,

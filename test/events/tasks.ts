@@ -9,13 +9,7 @@ import {
   type CollectionDefinition,
   type CollectionShape,
 } from '../../src/entries/index.ts'
-import {
-  describeOnStorages as describeServices,
-  send,
-  type Response,
-  type TestOptions,
-  type TestService,
-} from '../kit/service.ts'
+import type { Stage } from '../kit/stage.ts'
 
 /** A collection of tasks, as most cases need it. */
 export const taskFields = {
@@ -59,43 +53,6 @@ export async function idsIn({ rows }: Stage): Promise<readonly unknown[]> {
 
 /** A log that handlers write to. */
 export const log = defineCollection({ key: 'id', fields: { id: integer(), line: text() } })
-
-/** A service with the application `app`. */
-export interface Stage extends TestService {
-  /** Sends a request without a socket. The path is relative to the application. */
-  ask(method: string, path: string, body?: unknown, ignored?: string): Promise<Response>
-}
-
-/** Opens a service under test, which is closed after the test. */
-export type Open = (
-  collections: Readonly<Record<string, CollectionDefinition>>,
-  options?: TestOptions,
-) => Stage
-
-/** Registers tests that run on every storage. Each opens services, which are closed after it. */
-export function describeOnStorages(
-  title: string,
-  register: (on: (name: string, run: (open: Open) => Promise<void>) => void) => void,
-): void {
-  describeServices(
-    title,
-    (open): Open =>
-      (collections, options) => {
-        const subject = open({ collections }, options)
-        return {
-          ...subject,
-          ask: (method, path, body, ignored) =>
-            send(subject.service, {
-              method,
-              path,
-              body,
-              headers: { 'x-svc-ignore-warnings': ignored },
-            }),
-        }
-      },
-    register,
-  )
-}
 
 /** A definition whose types do not matter to a case. */
 export function loose(definition: CollectionShape): CollectionDefinition {

@@ -1,16 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, test } from 'vitest'
 import type { ApplicationDefinition } from '../../src/entries/index.ts'
 import { sqliteSchema, sqliteStorage } from '../../src/entries/sqlite.ts'
 import type { PublishedCollection } from '../../src/entries/storage.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
 import { serverStorages } from '../kit/database-servers.ts'
-import { withServices, type TestOptions, type TestService } from '../kit/service.ts'
+import type { TestOptions } from '../kit/service.ts'
 import { storages, type Storage } from '../kit/storages.ts'
-import { visitors, type Headers } from '../kit/visitors.ts'
-import { call, type Answer } from '../rights/stage.ts'
+import { describeForCallers, type CallerStage } from '../kit/stage.ts'
 
 /** A storage, and whether its tables have foreign keys. */
 interface RelationStorage extends Pick<Storage, 'name' | 'open'> {
@@ -56,40 +54,27 @@ function createPlainTables(file: string, collections: readonly PublishedCollecti
   handle.close()
 }
 
-/** A service whose callers name themselves. */
-export interface RelationStage extends TestService {
-  ask(who: Headers, method: string, path: string, body?: unknown): Promise<Answer>
-}
-
 type Open = (
   collections: ApplicationDefinition['collections'],
   options?: TestOptions,
-) => RelationStage
+) => CallerStage
 
-/** Registers tests that run on every storage. */
+/** Registers tests of references that run on every one of these storages. */
 export function describeRelations(
   title: string,
   register: (
     on: (name: string, run: (open: Open, storage: RelationStorage) => Promise<void>) => void,
   ) => void,
 ): void {
-  for (const storage of relationStorages) {
-    describe(`${title} on ${storage.name}`, () => {
-      register((name, run) =>
-        test(name, () =>
-          withServices(storage, (open) =>
-            run((collections, options) => {
-              const expected = { security: visitors, ignoredReport: 'forbidden' } as const
-              const subject = open({ collections }, { ...expected, ...options })
-              return {
-                ...subject,
-                ask: (who, method, path, body) =>
-                  call(subject.service, { who, method, path, body }),
-              }
-            }, storage),
-          ),
-        ),
-      )
-    })
-  }
+  describeForCallers<RelationStorage>(
+    title,
+    (on) => {
+      register((name, run) => {
+        on(name, (open, storage) =>
+          run((collections, options) => open({ collections }, options), storage),
+        )
+      })
+    },
+    { on: relationStorages, comparesRows: false },
+  )
 }

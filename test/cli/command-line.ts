@@ -1,23 +1,23 @@
 import { PassThrough, Writable } from 'node:stream'
-import { createService, defineCollection, text } from 'rowgate'
+import { defineCollection, text } from 'rowgate'
 import { apiKeys, httpBasic } from 'rowgate/security'
-import { expect, onTestFinished } from 'vitest'
+import { expect } from 'vitest'
 import { runProgram } from '../../src/cli/program.ts'
 import type { Builder } from '../../src/entries/deployment.ts'
-import { memoryStorage } from '../../src/storage/memory/memory.ts'
 import { startDeployed } from '../kit/deployed.ts'
 import { cheapCost } from '../kit/keys.ts'
+import { openService } from '../kit/stage.ts'
 
-/** What a command line left behind. */
+/** What a command printed, and its exit code. */
 export interface Run {
   readonly code: number
   readonly output: string
   readonly messages: string
 }
 
-/** How a command line is run. */
+/** The terminal and the environment of a command. */
 export interface Scene {
-  /** A user at the terminal: answers are typed as soon as their questions appear. */
+  /** What a user types in the terminal: each answer as soon as its question appears. */
   readonly answers?: readonly (readonly [question: string, keys: string])[]
   /** What is piped into the command. */
   readonly input?: string
@@ -36,21 +36,21 @@ export const controlD = '\x04'
 
 export const startOfTime = Date.parse('2026-03-01T09:30:00Z')
 
-/** A service with API keys and passwords in memory, and command lines against it. */
-export function openStage({ providers = ['API Key'] }: { providers?: readonly string[] } = {}) {
+/** Opens a service with API keys and passwords in memory, and returns it with `run`, which runs commands on it. */
+export function openCommandLine({
+  providers = ['API Key'],
+}: { providers?: readonly string[] } = {}) {
   const customers = defineCollection({ key: 'customerId', fields: { customerId: text() } })
   let clock = startOfTime
   const now = (): Date => new Date(clock)
-  const service = createService({
+  const { service } = openService({
     applications: { sales: { collections: { customers } } },
-    storage: memoryStorage(),
     security: [
       ...providers.map((name, at) => apiKeys({ name, priority: at + 1 })),
       httpBasic({ name: 'Password', priority: 9, cost: cheapCost }),
     ],
     now,
   })
-  onTestFinished(() => service.close())
   let closed = 0
   const loadService = async () => ({
     keys: service.keys,
@@ -73,7 +73,7 @@ export function openStage({ providers = ['API Key'] }: { providers?: readonly st
 type Program = Parameters<typeof runProgram>[1]
 type Rest = Pick<Program, 'now' | 'loadService'> & Partial<Pick<Program, 'loadParts'>>
 
-/** A command line that needs no service. */
+/** Runs a command that needs no service. */
 export function runAlone(line: readonly string[], scene: Scene = {}): Promise<Run> {
   return runScene(line, scene, {
     now: () => new Date(startOfTime),

@@ -1,4 +1,4 @@
-import { expect, onTestFinished } from 'vitest'
+import { expect } from 'vitest'
 import {
   createDeployment,
   type BuildEvent,
@@ -6,22 +6,23 @@ import {
   type DeploymentOptions,
 } from '../../src/entries/deployment.ts'
 import { createTestClient, type TestClient, type TestReply } from '../../src/entries/testing.ts'
-import { createService, type Observation, type Service } from '../../src/entries/index.ts'
+import type { Observation, Service } from '../../src/entries/index.ts'
 import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { apiKeys, type SecurityProvider } from '../../src/entries/security.ts'
+import { openService } from '../kit/stage.ts'
 import { openStorage, storages, type Storage } from '../kit/storages.ts'
 import { packageBuilder } from '../kit/builders.ts'
 import { applications, environment, solutions } from './solutions.ts'
 
 /** How deployment is opened for a test. */
-export interface StageOptions extends Partial<DeploymentOptions> {
+export interface DeploymentServiceOptions extends Partial<DeploymentOptions> {
   /** Default: memory. */
   readonly on?: Storage
   /** Instead of a new one. It is not removed. */
   readonly storage?: StorageAdapter
   /** Puts something between deployment and its storage. */
   readonly wrap?: (storage: StorageAdapter) => StorageAdapter
-  /** What the service is told besides. */
+  /** Further options of the service. */
   readonly service?: {
     readonly now?: () => Date
     readonly security?: readonly SecurityProvider[]
@@ -32,23 +33,24 @@ export interface StageOptions extends Partial<DeploymentOptions> {
 type Applications = typeof applications & Deployment['applications']
 
 /** A service with deployment. */
-export interface Stage {
+export interface DeploymentService {
   readonly service: Service<Applications>
   readonly deployment: Deployment
   readonly storage: StorageAdapter
   /** Has the key of a user with the role Deployment. */
   readonly client: TestClient
   readonly news: BuildEvent[]
-  readonly reports: Observation[]
+  readonly reports: readonly Observation[]
   readonly ask: Asking
 }
 
 /** Opens a service with deployment, which is closed after the test. */
-export async function stage(given: StageOptions = {}): Promise<Stage> {
+export async function openDeployment(
+  given: DeploymentServiceOptions = {},
+): Promise<DeploymentService> {
   const { on = storages[0], wrap = (one: StorageAdapter) => one, service: more } = given
   const { on: _on, storage: _storage, wrap: _wrap, service: _service, ...options } = given
   const news: BuildEvent[] = []
-  const reports: Observation[] = []
   const storage = wrap(given.storage ?? openStorage(on))
   const deployment = createDeployment({
     solutions,
@@ -58,20 +60,18 @@ export async function stage(given: StageOptions = {}): Promise<Stage> {
     watch: (one) => news.push(one),
     ...options,
   })
-  const service = createService({
+  const { service, reports } = openService({
     applications: { ...applications, ...deployment.applications },
     storage,
     security: apiKeys({ name: 'API Key', properties: { AllowInsecureHttp: true } }),
-    report: (one) => reports.push(one),
     ...more,
   })
-  onTestFinished(() => service.close())
   await service.ready()
   const client = createTestClient(service, { key: await keyOf(service, 'deployer') })
   return { service, deployment, storage, client, news, reports, ask: asking(client) }
 }
 
-/** A key of a user, who has the role Deployment if nothing else is said. */
+/** A key of a user, by default with the role Deployment. */
 export async function keyOf(
   { keys, users }: Pick<Service<unknown>, 'keys' | 'users'>,
   user: string,
@@ -81,7 +81,7 @@ export async function keyOf(
   return (await keys.create({ user })).key
 }
 
-/** An item of an answer. */
+/** An item of a response. */
 export type Item = Readonly<Record<string, unknown>>
 
 /** Requests that are expected to succeed. */
@@ -114,20 +114,20 @@ function asking(client: TestClient): Asking {
   }
 }
 
-/** The item of an answer that has to be a success. */
+/** Checks a success and returns its item. */
 export function itemOf({ status, body }: TestReply): Item {
   expect(status, JSON.stringify(body)).toBe(200)
   expect(body).toMatchObject({ message: null, validations: [], status: 200 })
   return body.item as Item
 }
 
-/** The items of a page that has to be a success. */
+/** Checks a success and returns the items of its page. */
 export function itemsOf({ status, body }: TestReply): readonly Item[] {
   expect(status, JSON.stringify(body)).toBe(200)
   return body.items as readonly Item[]
 }
 
-/** Checks a rejection: an envelope with nothing but its text and status. */
+/** Checks a rejection: an envelope with nothing but its message and status. */
 export function expectErrorReply(
   reply: TestReply,
   status: number,

@@ -7,16 +7,10 @@ import {
   type OutboxOptions,
   type DeliveryHandlers,
 } from '../../../src/entries/consume.ts'
-import {
-  createService,
-  defineCollection,
-  openAccess,
-  principal,
-  text,
-  type Observation,
-} from '../../../src/entries/index.ts'
+import { defineCollection, principal, text } from '../../../src/entries/index.ts'
 import { readJson, respond, startServer } from '../server.ts'
 import { shipments, shippingEndpoint, type Shipment } from './shipping.ts'
+import { openService } from '../../kit/stage.ts'
 import { openStorage, storages, type Storage } from '../../kit/storages.ts'
 
 /** A call that the receiver got. */
@@ -32,8 +26,8 @@ export type Receiver = (
   request: IncomingMessage,
 ) => void
 
-/** The options of a stage: those of the outbox, and of its one endpoint. */
-export type StageOptions = Omit<Partial<OutboxOptions>, 'endpoints'> &
+/** Options of the outbox, and of its one endpoint. */
+export type OrdersOptions = Omit<Partial<OutboxOptions>, 'endpoints'> &
   DeliveryHandlers<Shipment> & {
     readonly receive?: Receiver
     readonly on?: Storage
@@ -45,7 +39,7 @@ export const ship: Receiver = ({ order }, response) => {
 }
 
 /** Opens a service whose orders are sent to a shipping service through an outbox. */
-export async function openStage({
+export async function openOrders({
   receive = ship,
   rules,
   onSuccess,
@@ -53,7 +47,7 @@ export async function openStage({
   on = storages[1],
   now = () => new Date(),
   ...options
-}: StageOptions = {}) {
+}: OrdersOptions = {}) {
   const calls: ReceivedCall[] = []
   const state = { receive }
   const server = await startServer((request, response) => {
@@ -65,7 +59,6 @@ export async function openStage({
       state.receive(call, response, request)
     })()
   })
-  const reports: Observation[] = []
   const outbox = createOutbox({
     endpoints: {
       'create-shipment': deliverTo(shippingEndpoint(server.url), {
@@ -93,19 +86,13 @@ export async function openStage({
       },
     },
   )
-  const service = createService({
+  onTestFinished(() => server.close())
+  // It is closed before the server.
+  const { service, reports } = openService({
     applications: { sales: { collections: { orders, shipments } } },
     storage: openStorage(on),
-    security: openAccess(),
     outbox,
     now,
-    report: (observation) => {
-      reports.push(observation)
-    },
-  })
-  onTestFinished(async () => {
-    await service.close()
-    await server.close()
   })
   await service.ready()
   const clerk = service.as(principal('clerk'))
@@ -143,7 +130,7 @@ export async function openStage({
 }
 
 /** A handler that stores the shipment of a response. */
-export const storeShipment: NonNullable<StageOptions['onSuccess']> = async ({
+export const storeShipment: NonNullable<OrdersOptions['onSuccess']> = async ({
   response,
   collection,
 }) => {
