@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../kit/storages.ts'
-import { exerciseAll, publishFile } from './exercised-database.ts'
+import { exerciseAll } from './exercised-database.ts'
+import { publishFile } from './published-database.ts'
 import { createDatabase, foreignTool } from './foreign-database.ts'
 
 const spaced = 'YYYY-MM-DD hh:mm:ss[.ffffff]'
@@ -17,7 +18,7 @@ async function open(change = '') {
 
 test('every table of a framework accepts what it has', async () => {
   const published = await open()
-  await exerciseAll(published, published.folder, 'frameworks')
+  await exerciseAll(published)
   for (const { publishes } of Object.values(published.collections))
     expect(publishes).toBeUndefined()
 })

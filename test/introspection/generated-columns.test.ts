@@ -9,7 +9,8 @@ import {
 } from '../../src/entries/index.ts'
 import type { CollectionDefinition } from '../../src/definition/collection.ts'
 import type { Field } from '../../src/definition/field.ts'
-import { databases, introspected } from './introspected.ts'
+import { databases, openDatabase } from './empty-databases.ts'
+import { publishAs } from './published-database.ts'
 
 type Name = keyof typeof databases
 
@@ -121,13 +122,13 @@ const mistakes: Readonly<Record<Name, readonly (readonly [string, string, Loud])
 /** Makes the field of the column `loud`. */
 type Loud = (options: { readonly readOnly: boolean; readonly default?: 'database' }) => Field
 
-for (const [name, { missing, open }] of Object.entries(databases)) {
-  describe.skipIf(missing !== undefined)(`generated columns of ${name}`, () => {
+for (const [name, kind] of Object.entries(databases)) {
+  describe.skipIf(kind.missing !== undefined)(`generated columns of ${name}`, () => {
     const cases = Object.entries(kinds[name as Name])
     test.each(cases)('%s: an item is saved as it was read', async (_, { create, changed }) => {
-      const on = await open()
+      const on = await openDatabase(kind)
       await on.run(...create)
-      const { client, service, collections } = await introspected(on)
+      const { client, service, collections } = await publishAs(on)
       const { key = [] } = collections['things'] ?? {}
       const names = typeof key === 'string' ? [key] : key
       const page = await client.get('/app/things')
@@ -153,9 +154,9 @@ for (const [name, { missing, open }] of Object.entries(databases)) {
     })
 
     test.each(cases)('%s: a new item gets the values of the database', async (_, each) => {
-      const on = await open()
+      const on = await openDatabase(kind)
       await on.run(...each.create)
-      const { client } = await introspected(on)
+      const { client } = await publishAs(on)
       const inserted = await client.post('/app/things', each.added)
       expect(inserted).toMatchObject({ status: 200, body: { item: each.added } })
     })
@@ -163,7 +164,7 @@ for (const [name, { missing, open }] of Object.entries(databases)) {
     test.each(mistakes[name as Name])(
       'a field that clients set does not fit a column that is %s',
       async (mistake, column, field) => {
-        const on = await open()
+        const on = await openDatabase(kind)
         await on.run(
           `create table things (${numbered[name as Name]}, title varchar(20), ${column})`,
         )

@@ -8,17 +8,18 @@ import {
   text,
 } from '../../src/entries/index.ts'
 import { perServer } from '../kit/mysql.ts'
-import { databases, introspected } from './introspected.ts'
+import { databases, openDatabase } from './empty-databases.ts'
+import { publishAs } from './published-database.ts'
 
-const { missing, open } = databases.MariaDB
+const kind = databases.MariaDB
 const engines = perServer({
   MariaDB: ['MyISAM', 'MEMORY', 'Aria'],
   MySQL: ['MyISAM', 'MEMORY'],
 })
 
-describe.skipIf(missing !== undefined)('tables of engines without transactions', () => {
+describe.skipIf(kind.missing !== undefined)('tables of engines without transactions', () => {
   test.each(engines)('a table of %s is read-only, with the reason', async (engine) => {
-    const on = await open()
+    const on = await openDatabase(kind)
     await on.run(
       `create table notes (id int primary key auto_increment, title varchar(20) not null, status varchar(10) default 'open', key (status)) engine=${engine}`,
       `insert into notes (title) values ('a'), ('b'), ('c')`,
@@ -26,7 +27,7 @@ describe.skipIf(missing !== undefined)('tables of engines without transactions',
       'create table others (id int primary key, title varchar(20))',
       'create view both_titles as select title from notes union all select title from others',
     )
-    const { messages, collections, client, service, reports } = await introspected(on)
+    const { messages, collections, client, service, reports } = await publishAs(on)
     expect(messages).toContain(
       `notes: read-only: it is kept by the engine ${engine}, which has no transactions`,
     )
@@ -68,7 +69,7 @@ describe.skipIf(missing !== undefined)('tables of engines without transactions',
   test.each(engines)(
     'a collection that writes a table of %s is rejected at start',
     async (engine) => {
-      const on = await open()
+      const on = await openDatabase(kind)
       await on.run(`create table notes (id int primary key, title varchar(20)) engine=${engine}`)
       const notes = defineCollection({ key: 'id', fields: { id: integer(), title: text() } })
       const service = createService({
@@ -84,7 +85,7 @@ describe.skipIf(missing !== undefined)('tables of engines without transactions',
   )
 
   test('a damaged table is left out', async () => {
-    const on = await open()
+    const on = await openDatabase(kind)
     await on.run(
       'create table pieces (id int not null, key (id)) engine=MyISAM',
       'create table parts (id int not null, key (id)) engine=MERGE union=(pieces)',
@@ -92,7 +93,7 @@ describe.skipIf(missing !== undefined)('tables of engines without transactions',
       'create table others (id int primary key)',
       'drop table pieces',
     )
-    const { messages, collections } = await introspected(on)
+    const { messages, collections } = await publishAs(on)
     expect(messages).toContain("parts: left out: the server can't read it")
     expect(messages).toContain("part_ids: left out: the server can't read it")
     expect(Object.keys(collections)).toEqual(['others'])
