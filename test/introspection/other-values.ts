@@ -16,7 +16,7 @@ const candidates: Readonly<Record<Field['type'], Candidates>> = {
   text: (value) => {
     const text = typeof value === 'string' ? value : ''
     const start = text.slice(0, -1)
-    return [...'zxq', ...'75'].flatMap((letter) => [start + letter, text + letter])
+    return ['z', 'x', 'q', '7', '5'].flatMap((letter) => [start + letter, text + letter])
   },
   integer: (value) => beside(BigInt(Number(value ?? 0))).map(Number),
   bigint: (value) => beside(BigInt(String(value ?? 0))).map(String),

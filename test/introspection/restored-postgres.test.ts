@@ -1,9 +1,12 @@
-import { describe } from 'vitest'
+import { Pool } from 'pg'
+import { describe, onTestFinished } from 'vitest'
+import { postgresStorage } from '../../src/entries/postgres.ts'
 import { missingServer } from '../kit/postgres.ts'
 import { expectedPostgres } from './expected-postgres.ts'
 import { restorePostgres } from './foreign-server.ts'
 import { testRestored } from './restored-server.ts'
 
+const keyless = ['Filter', 'Insert']
 const missing = await missingServer()
 
 describe.skipIf(missing !== undefined)('a restored database of PostgreSQL', () => {
@@ -18,5 +21,23 @@ describe.skipIf(missing !== undefined)('a restored database of PostgreSQL', () =
        and not c.relispartition and a.attnum > 0`,
     // Bytes.
     leftOut: 1,
+    storage(connectionString) {
+      const pool = new Pool({ connectionString, max: 3, connectionTimeoutMillis: 5_000 })
+      onTestFinished(() => pool.end())
+      return postgresStorage(pool)
+    },
+    exercise: {
+      free: [`insert into public.prices values (1, null, null)`],
+      values: { places: { name: 'Reno' } },
+      done: {
+        // Without a key, or with one that clients can't give.
+        ...{ log: keyless, 'on-hand': keyless, partly: keyless, places: keyless, weather: keyless },
+        ...{
+          myview: ['Filter'],
+          'sales-summary': ['Filter'],
+          moments: ['Filter', 'Update', 'Delete'],
+        },
+      },
+    },
   })
 })

@@ -5,10 +5,13 @@ import type { ApplicationDefinitions } from '../../src/definition/application.ts
 import type { CollectionDefinition } from '../../src/definition/collection.ts'
 import { startServing, type ServingLine } from '../cli/serving-line.ts'
 import { runAlone } from '../cli/command-line.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 import type { Expected } from './expected-rows.ts'
 import type { ForeignDatabase } from './foreign-server.ts'
 import { nothingToDo } from './empty-databases.ts'
+import { everyEvent, exerciseAll, type Exercise } from './exercised-database.ts'
+import { publish } from './published-database.ts'
 import { allItems, expectFilterable, sorted, type Item } from './published-rows.ts'
 
 /** A restored database, and what the service must publish of it. */
@@ -24,6 +27,18 @@ export interface RestoredServer {
   readonly columns: string
   /** How many of them are not published. */
   readonly leftOut: number
+  /** Opens a storage with connections that the test ends. */
+  storage(url: string): StorageAdapter
+  /** How it is written to. Undefined: it is not. */
+  readonly exercise?: RestoredExercise | undefined
+}
+
+/** What a test knows of a restored database. */
+export interface RestoredExercise extends Exercise {
+  /** Statements that make place for new items. */
+  readonly free: readonly string[]
+  /** The events of collections that do not publish all. */
+  readonly done: Readonly<Record<string, readonly string[]>>
 }
 
 /** Tests that a restored database is published without a difference. */
@@ -68,6 +83,23 @@ export function testRestored(server: RestoredServer): void {
       ...{ diff: nothingToDo, code: 0, messages: '' },
     })
   })
+
+  test.skipIf(server.exercise === undefined)(
+    'accepts for every table what its definition publishes',
+    async () => {
+      const { free, done, ...exercise } = server.exercise as RestoredExercise
+      const database = await server.restore()
+      onTestFinished(() => database.drop())
+      for (const statement of free) await database.query(statement)
+      const { url } = database
+      const published = await publish({ line: [url], storage: () => server.storage(url) })
+      const all = Object.keys(expected).map((endpoint) => [endpoint, everyEvent] as const)
+      expect(await exerciseAll(published, exercise)).toEqual({
+        ...Object.fromEntries(all),
+        ...done,
+      })
+    },
+  )
 
   test('is described without a view that the server can not read', async () => {
     const { database, run } = await open(server)
