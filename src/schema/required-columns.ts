@@ -15,7 +15,7 @@ export function needsValue(
   return sharing.every(({ fields }) =>
     fields.some(
       (field) =>
-        folded(field.column) === folded(column) && field.required && !field.hasColumnDefault,
+        field.required && !field.hasColumnDefault && folded(field.column) === folded(column),
     ),
   )
 }
@@ -26,8 +26,8 @@ export function needsValue(
  */
 export function isNotNull(sharing: readonly PublishedCollection[], field: PublishedField): boolean {
   const own = folded(field.column)
-  const fields = sharing.flatMap((collection) => collection.fields)
-  if (fields.some(({ inKey, column }) => inKey && folded(column) === own)) return true
+  const isOwnKey = ({ inKey, column }: PublishedField): boolean => inKey && folded(column) === own
+  if (sharing.some(({ fields }) => fields.some(isOwnKey))) return true
   if (!needsValue(sharing, field)) return false
   return !sharing
     .flatMap(({ references }) => references)
