@@ -10,8 +10,8 @@ import { sorted, type Item } from './published-rows.ts'
 export interface Exercise {
   /** Values of new items, by endpoint, where a copy of another item with other keys does not fit. */
   readonly values?: Readonly<Record<string, Item>>
-  /** Fields that accept no other value, such as `orders.total`, because of a constraint on several columns. */
-  readonly fixed?: readonly string[]
+  /** Other values of fields, such as `orders.total`, where those of the type do not fit. None: only its value is sent back. */
+  readonly others?: Readonly<Record<string, readonly unknown[]>>
 }
 
 /** The events of a collection that a test has done all of. */
@@ -141,14 +141,15 @@ async function findByEach({ endpoint, collection, send }: Opened, item: Item): P
 }
 
 /** Sends an item back as it is, and then each of its values with another one, and back. */
-async function updateFields(opened: Opened, item: Item, { fixed = [] }: Exercise): Promise<void> {
+async function updateFields(opened: Opened, item: Item, exercise: Exercise): Promise<void> {
   const { collection, endpoint, send } = opened
   const path = pathOf(opened, item)
   expect(await send('POST', path, item)).toMatchObject({ status: 200, item })
   for (const [name, field] of Object.entries(collection.fields)) {
     const isKey = keyNamesOf(collection).includes(name)
-    if (isKey || field.readOnly === true || fixed.includes(`${endpoint}.${name}`)) continue
-    const others = (await choices(opened, name, item[name])).filter(
+    if (isKey || field.readOnly === true) continue
+    const all = exercise.others?.[`${endpoint}.${name}`]
+    const others = (all ?? (await choices(opened, name, item[name]))).filter(
       (value) => !isUnique(collection, name) || !isTaken(opened, [name], { [name]: value }),
     )
     // A field with a list of one value has no other one.

@@ -1,7 +1,7 @@
-import { createService, openAccess } from 'rowgate'
 import { toFetchHandler } from 'rowgate/fetch'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { databaseKinds, emptyDatabase, introspected } from './empty-databases.ts'
+import { describe, expect, test } from 'vitest'
+import { databaseKinds, emptyDatabase } from './empty-databases.ts'
+import { publish } from './published-database.ts'
 
 interface Answer {
   readonly status: number
@@ -27,15 +27,9 @@ describe.each(databaseKinds)('a table of $name', (kind) => {
       `create table wide (id integer not null primary key, ${own.map((name) => `${name} ${type}`).join()})`,
       `insert into wide (id, c1, c2) values (1, '${one}', '${one}')`,
     )
-    const { collections } = await introspected(database, folder)
-    const failures: unknown[] = []
-    const service = createService({
-      applications: { shop: { collections } },
-      storage: database.storage(),
-      security: openAccess(),
-      report: (failure) => void failures.push(failure),
-    })
-    onTestFinished(() => service.close())
+    const published = await publish(database, 'shop', folder)
+    const { service, reports: failures } = published
+    await published.expectNothingToDo()
     const handle = toFetchHandler(service)
     const ask = async (target: string, body?: object): Promise<object> => {
       const url = `http://localhost/rest/v1/shop/wide${target}`
@@ -89,6 +83,7 @@ describe.each(databaseKinds)('a table of $name', (kind) => {
       expect(await ask('', odd)).toMatchObject({ status: 200, item: { id: 4, ...odd } })
       expect(failures).toEqual([])
     }
+    expect(await published.send('DELETE', 'wide/3')).toMatchObject({ status: 200 })
     expect(await service.inspect()).toEqual([])
     expect(failures).toEqual([])
   }, 60_000)
