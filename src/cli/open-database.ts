@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename, extname, resolve } from 'node:path'
 import type { DatabaseDescription, ReadingTable } from '../schema/describe/description.ts'
-import { describeSqlite } from '../schema/describe/sqlite/read-database.ts'
+import { describeSqlite } from '../schema/describe/sqlite/describe-sqlite.ts'
 import { sqliteStorage } from '../storage/sqlite/sqlite.ts'
 import { applyToFile, diffFile } from '../schema/sqlite/file-schema.ts'
 import { folded } from '../schema/model.ts'
@@ -55,7 +55,8 @@ function openFile(named: string, workingFolder: string, file: 'existing' | 'any'
     source: basename(path),
     keys: `${path.slice(0, path.length - extname(path).length)}.keys.db`,
     folded,
-    describe: async (only, reading) => onlyTables(describeFile(path, shown, reading), only, folded),
+    describe: async (only, reading) =>
+      onlyTables(await describeFile(path, shown, reading), only, folded),
     storage: () => sqliteStorage(path),
     schema: fileSchema(path, workingFolder),
     close: () => Promise.resolve(),
@@ -73,9 +74,13 @@ function fileSchema(path: string, workingFolder: string): DatabaseSchema {
   }
 }
 
-function describeFile(path: string, shown: string, reading: ReadingTable): DatabaseDescription {
+async function describeFile(
+  path: string,
+  shown: string,
+  reading: ReadingTable,
+): Promise<DatabaseDescription> {
   try {
-    return describeSqlite(path, reading)
+    return await describeSqlite(path, reading)
   } catch (error) {
     throw new CommandError(`${shown} can not be read: ${messageOf(error)}`)
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { describeServer } from '../schema/describe/server/read-database.ts'
-import type { ServerCatalogue } from '../schema/describe/server/server-catalogue.ts'
+import { describeServer } from '../schema/describe/describe-server.ts'
+import type { ServerCatalogue } from '../schema/describe/describe-server.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 import type { Connection, Connections } from '../storage/pool/connection.ts'
 import type { SchemaDatabase } from '../schema/apply.ts'

@@ -20,6 +20,8 @@ export interface CatalogueReference {
   readonly targetName: string
   readonly targetColumns: readonly string[]
   readonly onDelete: 'restrict' | 'cascade' | 'setNull' | 'setDefault'
+  /** Whether each statement is checked: the foreign key is neither deferred nor disabled. Default true. */
+  readonly isImmediate?: boolean
 }
 
 /** An existing table or view, with all that its definition can be made of. */
@@ -32,6 +34,10 @@ export interface CatalogueTable extends Table {
   readonly readOnly: string | undefined
   /** Whether the user of the connection may delete its rows, as far as it is known. Default true. */
   readonly isDeletable?: boolean
+  /** Whether its primary key is not among `indexes`. Default false. */
+  readonly hasOwnKey?: boolean
+  /** The CREATE statement. Only of SQLite. */
+  readonly statement?: string
   /** Why it can't be published; undefined if it can. */
   readonly leftOut: string | undefined
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readChecks } from '../../src/schema/describe/sqlite/checks.ts'
+import { readChecks } from '../../src/schema/sqlite/checks.ts'
 
 const allowed = (check: string) =>
   Object.fromEntries(readChecks(`CREATE TABLE t (a TEXT, "b c" TEXT, ${check})`, ['a', 'b c']))

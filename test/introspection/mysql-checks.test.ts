@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mysqlCatalogue } from '../../src/schema/describe/mysql/catalogue.ts'
+import { mysqlCatalogue } from '../../src/schema/mysql/published-columns.ts'
 
 const { allowedBy } = mysqlCatalogue(() => 'MariaDB')
 

@@ -8,7 +8,7 @@ import type { CollectionAccess } from '../../src/definition/handler.ts'
 import type { CollectionShape } from '../../src/definition/item.ts'
 import type { Json } from '../../src/protocol/json.ts'
 import { defineDatabase } from '../../src/schema/describe/define-database.ts'
-import { describeSqlite } from '../../src/schema/describe/sqlite/read-database.ts'
+import { describeSqlite } from '../../src/schema/describe/sqlite/describe-sqlite.ts'
 import { folded } from '../../src/schema/model.ts'
 import { drivers, openHandle, rowsIn } from '../kit/databases.ts'
 import { temporaryFolder } from '../kit/storages.ts'
@@ -195,7 +195,7 @@ test('the rows of any database can be read, and saved again without a change', a
       const shown = random.columns.map(({ name }) => `quote(${quoted(name)})`).join(` || ',' || `)
       const content = (): unknown => rowsIn(handle, `SELECT ${shown} AS row FROM "t.1" ORDER BY 1`)
       const before = content()
-      const { collections } = defineDatabase(describeSqlite(file), folded)
+      const { collections } = defineDatabase(await describeSqlite(file), folded)
       const [collection] = Object.values(collections)
       if (collection !== undefined) {
         const failures: unknown[] = []

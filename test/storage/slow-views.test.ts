@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createService, defineCollection, integer, openAccess, text } from 'rowgate'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { describeSqlite } from '../../src/schema/describe/sqlite/read-database.ts'
+import { describeSqlite } from '../../src/schema/describe/sqlite/describe-sqlite.ts'
 import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { memoryStorage } from '../../src/storage/memory/memory.ts'
 import { mount } from '../../src/storage/mount/mount.ts'
@@ -125,14 +125,14 @@ describe.each(databases)('a check of $name', ({ name, missing, open, ...own }) =
   )
 })
 
-test('introspection of SQLite leaves a view out that takes too long', () => {
+test('introspection of SQLite leaves a view out that takes too long', async () => {
   const file = join(temporaryFolder(), 'shop.db')
   const handle = openHandle(drivers[0] as (typeof drivers)[number], file)
   handle.exec(`create table items (id integer primary key);
     create view few as select id, count(*) as size from items group by id;
     create view slow as ${databases[0]?.slow ?? ''}`)
   handle.close()
-  const { tables, leftOut } = describeSqlite(file, undefined, limit)
+  const { tables, leftOut } = await describeSqlite(file, undefined, limit)
   expect(tables.map((table) => table.name)).toEqual(['few', 'items'])
   expect(leftOut).toEqual([
     { name: 'slow', reason: `can't be read: it takes longer than ${limit} ms` },

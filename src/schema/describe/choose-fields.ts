@@ -1,6 +1,7 @@
 import type { Field } from '../../definition/field.ts'
 import { fieldTypes } from '../../definition/field-type.ts'
-import { formOf, isCut, type ReferenceDescription, type TableDescription } from './description.ts'
+import type { CatalogueReference } from '../catalogue-tables.ts'
+import { formOf, isCut, type TableDescription } from './description.ts'
 
 /** A table with the field of each column that can be published, its key, and its references. */
 export interface ChosenTable {
@@ -9,7 +10,7 @@ export interface ChosenTable {
   /** The columns of its key. Empty without a key. */
   readonly key: readonly string[]
   /** Those whose columns are the key of the other table, in the order of that key. */
-  readonly references: readonly ReferenceDescription[]
+  readonly references: readonly CatalogueReference[]
 }
 
 /** Adds a note about a table or column. */
@@ -39,7 +40,7 @@ export function chooseFields(
   }
   const aligned = tables.map((table) =>
     table.references.flatMap((reference) => {
-      const key = keys.get(folded(reference.table))
+      const key = keys.get(folded(reference.targetName))
       const ordered = key && inOrderOf(reference, key, folded)
       if (ordered !== undefined) return [ordered]
       note(placeOf(table, reference.columns), reasonOf(reference, key))
@@ -51,11 +52,12 @@ export function chooseFields(
       const table = tables[index] as TableDescription
       const pairs = reference.columns.map((name, at) => [
         columnIn(table.name, name),
-        columnIn(reference.table, reference.targets[at] as string),
+        columnIn(reference.targetName, reference.targetColumns[at] as string),
       ])
       const isConnected = pairs.every(([own, target]) => haveCommonForm(own, target))
       if (isConnected) for (const [own, target] of pairs) link(own, target)
-      else note(placeOf(table, reference.columns), `${reference.table} has keys of another type`)
+      else
+        note(placeOf(table, reference.columns), `${reference.targetName} has keys of another type`)
       return isConnected
     }),
   )
@@ -93,27 +95,27 @@ function isForKey(field: Field): boolean {
 }
 
 function inOrderOf(
-  reference: ReferenceDescription,
+  reference: CatalogueReference,
   key: readonly string[],
   folded: (name: string) => string,
-): ReferenceDescription | undefined {
-  const targets = reference.targets.map(folded)
+): CatalogueReference | undefined {
+  const targets = reference.targetColumns.map(folded)
   const places = key.map((name) => targets.indexOf(folded(name)))
   if (key.length === 0 || key.length !== targets.length || places.includes(-1)) return undefined
   return {
     ...reference,
-    targets: key,
+    targetColumns: key,
     columns: places.map((place) => reference.columns[place] as string),
   }
 }
 
 function reasonOf(
-  { table, targets }: ReferenceDescription,
+  { targetName, targetColumns }: CatalogueReference,
   key: readonly string[] | undefined,
 ): string {
-  if (key === undefined) return `refers to ${table}, which is not published`
-  if (key.length === 0) return `refers to ${table}, which has no key`
-  return `refers to ${targets.join(', ')} of ${table}, whose key is ${key.join(', ')}`
+  if (key === undefined) return `refers to ${targetName}, which is not published`
+  if (key.length === 0) return `refers to ${targetName}, which has no key`
+  return `refers to ${targetColumns.join(', ')} of ${targetName}, whose key is ${key.join(', ')}`
 }
 
 // Each link leaves only the common forms, so that those of all columns that are linked stay the same.

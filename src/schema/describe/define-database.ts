@@ -7,6 +7,7 @@ import { parseJson, stringifyJson } from '../../protocol/json-text.ts'
 import { chooseFields, type AddNote, type ChosenTable } from './choose-fields.ts'
 import {
   isCut,
+  uniqueGroups,
   type ColumnDescription,
   type DatabaseDescription,
   type LeftOut,
@@ -134,7 +135,7 @@ function defineTable(
 ): CollectionDefinition {
   const { table, fields, key, endpoint, names } = named
   const isWritable = table.readOnly === undefined
-  const uniques = isWritable ? uniqueGroups(named) : []
+  const uniques = isWritable ? uniqueFields(named) : []
   const single = new Set(uniques.flatMap((group) => (group.length === 1 ? group : [])))
   const several = uniques.filter((group) => group.length > 1)
   const index = isWritable ? indexesOf(named) : []
@@ -155,11 +156,11 @@ function defineTable(
       ...(single.has(name) ? { unique: true } : {}),
       ...ofFields.get(column.name),
       ...allowedValues(field, column),
-      ...(column.computed || limit?.isReadOnly === true ? { readOnly: true } : {}),
+      ...(column.isComputed || limit?.isReadOnly === true ? { readOnly: true } : {}),
       ...(name === column.name ? {} : { column: column.name }),
     } as Field
   }
-  const { rows = 0 } = table.unreachable?.find((one) => groupName(one.key) === groupName(key)) ?? {}
+  const { rows = 0 } = table.unreachable.find((one) => groupName(one.key) === groupName(key)) ?? {}
   if (isWritable && rows > 0) note(table.name, unreachableNote(rows))
   const keyNames = key.map((column) => names.get(column) as string)
   const [first = ''] = keyNames
@@ -210,12 +211,12 @@ function noteOf(
 }
 
 function saveOptions({ table, key }: ChosenTable, column: ColumnDescription): Partial<Field> {
-  const { name, nullable, hasDefault, computed } = column
+  const { name, notNull, hasDefault, isComputed } = column
   // An insert leaves the value to the database.
-  if (computed) return { default: 'database' }
+  if (isComputed) return { default: 'database' }
   if (name === table.generated) return { generated: 'database' }
   return {
-    ...(nullable || key.includes(name) ? {} : { required: true }),
+    ...(notNull && !key.includes(name) ? { required: true } : {}),
     ...(hasDefault ? { default: 'database' as const } : {}),
   }
 }
@@ -237,9 +238,9 @@ function allowedValues(field: Field, { allowed = [] }: ColumnDescription): Parti
 }
 
 /** Returns the groups of fields that are unique besides the key, without repetitions. */
-function uniqueGroups({ table, key, names, fields }: NamedTable): readonly (readonly string[])[] {
+function uniqueFields({ table, key, names, fields }: NamedTable): readonly (readonly string[])[] {
   const seen = new Set([groupName(key)])
-  return table.uniques.flatMap((group) => {
+  return uniqueGroups(table).flatMap((group) => {
     const isUsable = group.every((column) => {
       const field = fields.get(column)
       return field !== undefined && fieldTypes[field.type].filterable && !isCut(field)
@@ -252,16 +253,16 @@ function uniqueGroups({ table, key, names, fields }: NamedTable): readonly (read
 
 /** Returns the indexes on fields that conditions can name. */
 function indexesOf({ table, names, fields }: NamedTable): readonly (readonly string[])[] {
-  return table.indexes.flatMap((index) => {
-    const isUsable = index.every(({ name }) => {
-      const field = fields.get(name)
-      return field !== undefined && fieldTypes[field.type].filterable
+  return table.indexes.flatMap(({ unique, columns }) => {
+    const listed = columns.flatMap(({ name, descending }) => {
+      const field = fields.get(name ?? '')
+      const isUsable = field !== undefined && fieldTypes[field.type].filterable
+      return isUsable ? [`${descending ? '-' : ''}${names.get(name ?? '') as string}`] : []
     })
-    const distinct = new Set(index.map(({ name }) => name))
-    if (!isUsable || distinct.size < index.length) return []
-    return [
-      index.map(({ name, descending }) => `${descending ? '-' : ''}${names.get(name) as string}`),
-    ]
+    const distinct = new Set(columns.map(({ name }) => name))
+    return unique || listed.length < columns.length || distinct.size < columns.length
+      ? []
+      : [listed]
   })
 }
 

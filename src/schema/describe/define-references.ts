@@ -1,7 +1,7 @@
 import type { CollectionDefinition } from '../../definition/collection.ts'
 import type { Field } from '../../definition/field.ts'
+import type { CatalogueReference } from '../catalogue-tables.ts'
 import type { AddNote, ChosenTable } from './choose-fields.ts'
-import type { ReferenceDescription } from './description.ts'
 
 /** A table with the names of its collection and fields. */
 export interface NamedTable extends ChosenTable {
@@ -35,7 +35,7 @@ export function defineReferences(
     const seen = new Set<string>()
     const expressed = new Set<string>()
     for (const reference of own.references) {
-      const target = byName.get(folded(reference.table))
+      const target = byName.get(folded(reference.targetName))
       const columns = reference.columns.map(
         (column) =>
           own.table.columns.find(({ name }) => folded(name) === folded(column))?.name ?? '',
@@ -45,7 +45,7 @@ export function defineReferences(
       if (target === undefined || fields.includes(undefined) || seen.has(name)) continue
       seen.add(name)
       const onDelete = deletionOf({ own, target, reference, cascades }, note)
-      if ((onDelete ?? 'restrict') === reference.onDelete && reference.isImmediate)
+      if ((onDelete ?? 'restrict') === reference.onDelete && reference.isImmediate !== false)
         expressed.add(identityOf(reference))
       const options = onDelete === undefined ? {} : { onDelete }
       const [only = '', ...others] = columns
@@ -66,15 +66,15 @@ export function defineReferences(
 }
 
 /** Returns what identifies a foreign key of a table, whatever the order of its columns is. */
-function identityOf({ columns, table, targets, onDelete }: ReferenceDescription): string {
-  const pairs = columns.map((column, index) => JSON.stringify([column, targets[index]]))
-  return JSON.stringify([pairs.toSorted(), table, onDelete])
+function identityOf({ columns, targetName, targetColumns, onDelete }: CatalogueReference): string {
+  const pairs = columns.map((column, index) => JSON.stringify([column, targetColumns[index]]))
+  return JSON.stringify([pairs.toSorted(), targetName, onDelete])
 }
 
 interface Deletes {
   readonly own: NamedTable
   readonly target: NamedTable
-  readonly reference: ReferenceDescription
+  readonly reference: CatalogueReference
   /** The collections whose items a delete of an item of each collection deletes. */
   readonly cascades: Map<string, string[]>
 }
@@ -91,7 +91,7 @@ function deletionOf({ own, target, reference, cascades }: Deletes, note: AddNote
   if (own.key.length === 0) return leaveOut('the table has no key that can be published')
   if (onDelete === 'setNull') {
     const fixed = own.table.columns.find(
-      ({ name, nullable }) => columns.includes(name) && (!nullable || own.key.includes(name)),
+      ({ name, notNull }) => columns.includes(name) && (notNull || own.key.includes(name)),
     )
     return fixed === undefined ? 'setNull' : leaveOut(`${fixed.name} can not be null`)
   }

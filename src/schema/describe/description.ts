@@ -1,6 +1,8 @@
 import type { Field } from '../../definition/field.ts'
 import { isCutForm } from '../../definition/stored-forms.ts'
 import { maxDepth } from '../../protocol/json.ts'
+import type { CatalogueColumn, CatalogueTable } from '../catalogue-tables.ts'
+import type { Table } from '../model.ts'
 
 /** What a database contains, whatever kind of database it is. The definition is made of it. */
 export interface DatabaseDescription {
@@ -15,24 +17,17 @@ export interface LeftOut {
   readonly reason: string
 }
 
-/** A table or view. Columns are named as in the database. */
-export interface TableDescription {
-  readonly name: string
-  /** What it is, if its rows can't be written and have no key; undefined if they can. */
-  readonly readOnly?: string
-  /** What the role may not do, or the database does not allow or can't do. Default: everything is possible. */
-  readonly denied?: readonly Denied[]
+/** A table or view, with what reading it has shown. */
+export interface TableDescription extends CatalogueTable {
   readonly columns: readonly ColumnDescription[]
+  /** What the role may not do, or the database does not allow or can't do. Empty: everything is possible. */
+  readonly denied: readonly Denied[]
   /** The groups of columns that identify a row, the best one first. None of their values is null. */
   readonly keys: readonly (readonly string[])[]
-  /** The keys of these that no path can have. Default: all have one. */
-  readonly unreachable?: readonly UnreachableRows[]
+  /** The keys of these that no path can have. */
+  readonly unreachable: readonly UnreachableRows[]
   /** The column whose number the database generates. */
-  readonly generated?: string
-  /** Other groups of columns whose values together are unique. */
-  readonly uniques: readonly (readonly string[])[]
-  readonly indexes: readonly (readonly IndexedColumn[])[]
-  readonly references: readonly ReferenceDescription[]
+  readonly generated: string | undefined
 }
 
 /** Events that fail for every row of a table. */
@@ -54,46 +49,34 @@ export interface UnreachableRows {
   readonly rows: number
 }
 
-/** A column of an index. */
-export interface IndexedColumn {
-  readonly name: string
-  readonly descending: boolean
-}
-
-/** A column. */
-export interface ColumnDescription {
-  readonly name: string
+/** A column, with the fields that it may be. */
+export interface ColumnDescription extends CatalogueColumn {
   /**
    * The types and forms in which every value can be published, the best one first. Empty if there is none.
    * The members other than those of the type apply to each of them.
    */
   readonly fields: readonly Field[]
   /** Why the column can't be published, or what to know of it. */
-  readonly note?: string
+  readonly note: string | undefined
   /** What to know of it in a table without a key. Default: the same. */
-  readonly noteInPages?: string
-  readonly nullable: boolean
-  /** Whether the database has a value for a row without one. */
-  readonly hasDefault: boolean
-  /** Whether the database computes it from other columns. */
-  readonly computed: boolean
-  /** The events in which the role may not write it. Default: none. */
-  readonly denied?: readonly ('Insert' | 'Update')[]
+  readonly noteInPages?: string | undefined
+  /** The events in which the role may not write it. */
+  readonly denied: readonly ('Insert' | 'Update')[]
   /** Why the database can't do any update of it; undefined if it can. */
   readonly fixed?: string | undefined
   /** The only values that the database accepts, as it stores them. */
-  readonly allowed?: readonly (string | number)[]
+  readonly allowed: AllowedValues | undefined
 }
 
-/** A foreign key. */
-export interface ReferenceDescription {
-  readonly columns: readonly string[]
-  readonly table: string
-  /** The columns of the other table, in the order of `columns`. */
-  readonly targets: readonly string[]
-  readonly onDelete: 'restrict' | 'cascade' | 'setNull' | 'setDefault'
-  /** Whether each statement is checked: the foreign key is neither deferred nor disabled. */
-  readonly isImmediate: boolean
+/** The only values of a column. */
+export type AllowedValues = readonly (string | number)[]
+
+/** Returns the groups of columns whose values together are unique, in the order of their indexes. */
+export function uniqueGroups({ indexes }: Table): readonly (readonly string[])[] {
+  return indexes.flatMap(({ unique, columns }) => {
+    const names = columns.flatMap(({ name }) => name ?? [])
+    return unique && names.length === columns.length ? [names] : []
+  })
 }
 
 /** Called before every row of a large table is read, with its place among all tables: 1 for the first. */

@@ -27,9 +27,9 @@ const rightNotes = {
 /** Returns in which events the role may write a column; undefined if the events of its table do not limit it. */
 function rightOf(
   { table, key, fields }: ChosenTable,
-  { name, computed, denied = [] }: ColumnDescription,
+  { name, isComputed, denied }: ColumnDescription,
 ): keyof typeof rightNotes | undefined {
-  if (computed || fields.get(name)?.readOnly === true) return undefined
+  if (isComputed || fields.get(name)?.readOnly === true) return undefined
   // An update does not write the key.
   const events = (['Insert', 'Update'] as const)
     .filter((event) => table.readOnly === undefined && !isDenied(table, event))
@@ -40,7 +40,7 @@ function rightOf(
   return allowed.includes('Insert') ? 'insert' : 'update'
 }
 
-function isDenied({ denied = [] }: ChosenTable['table'], event: WriteEvent): boolean {
+function isDenied({ denied }: ChosenTable['table'], event: WriteEvent): boolean {
   return denied.some(({ events }) => events.includes(event))
 }
 
@@ -52,14 +52,14 @@ interface Updates {
 
 function updatesOf({ table, fields, key }: ChosenTable): Updates {
   if (key.length === 0 || isDenied(table, 'Update')) return { fixed: [], noUpdate: undefined }
-  const changeable = table.columns.filter(({ name, computed }) => {
+  const changeable = table.columns.filter(({ name, isComputed }) => {
     const field = fields.get(name)
-    return field !== undefined && field.readOnly !== true && !computed && !key.includes(name)
+    return field !== undefined && field.readOnly !== true && !isComputed && !key.includes(name)
   })
   const fixed = changeable.filter((column) => column.fixed !== undefined)
   // A read-only field could not get the value that an insert needs.
   const needed = fixed.find(
-    ({ nullable, hasDefault }) => !isDenied(table, 'Insert') && !nullable && !hasDefault,
+    ({ notNull, hasDefault }) => !isDenied(table, 'Insert') && notNull && !hasDefault,
   )
   const [first] = fixed.length === changeable.length ? fixed : []
   const noUpdate = (needed ?? first)?.fixed
@@ -93,17 +93,17 @@ export function publishedEvents(
 function deniedEvents(chosen: ChosenTable): readonly Denied[] {
   const { table, fields, key } = chosen
   const { noUpdate } = updatesOf(chosen)
-  const missing = table.columns.find(({ name, nullable, hasDefault, computed, denied = [] }) => {
+  const missing = table.columns.find(({ name, notNull, hasDefault, isComputed, denied }) => {
     const isSettable =
       fields.has(name) && fields.get(name)?.readOnly !== true && !denied.includes('Insert')
-    const isNeeded = !nullable || key.includes(name)
-    return isNeeded && !isSettable && !hasDefault && !computed && name !== table.generated
+    const isNeeded = notNull || key.includes(name)
+    return isNeeded && !isSettable && !hasDefault && !isComputed && name !== table.generated
   })
   const noKey = 'it has no key that can be published'
   const noValue = `clients can't set ${missing?.name ?? ''}, which needs a value`
   return [
     ...(key.length === 0 ? [{ events: ['Update', 'Delete'] as const, reason: noKey }] : []),
-    ...(table.denied ?? []),
+    ...table.denied,
     ...(noUpdate === undefined ? [] : [{ events: ['Update'] as const, reason: noUpdate }]),
     ...(missing === undefined ? [] : [{ events: ['Insert'] as const, reason: noValue }]),
   ]

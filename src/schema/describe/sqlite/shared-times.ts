@@ -1,7 +1,12 @@
 import type { Field } from '../../../definition/field.ts'
 import { rowsOf, type Connection } from '../../../storage/sqlite/connection/connection.ts'
 import { quoted } from '../../../storage/sql/fragments.ts'
-import { isCut, type ColumnDescription, type TableDescription } from '../description.ts'
+import {
+  isCut,
+  uniqueGroups,
+  type ColumnDescription,
+  type TableDescription,
+} from '../description.ts'
 
 /**
  * Prefers times with microseconds where a program that writes them to one column is likely to write them to others, whose
@@ -16,7 +21,7 @@ export function withSharedMicroseconds(
   if (!hasMicroseconds) return tables
   return tables.map((table) => {
     // A key and unique values can't have digits that clients do not see.
-    const exact = new Set([...table.keys, ...table.uniques].flat())
+    const exact = new Set([...table.keys, ...uniqueGroups(table)].flat())
     const columns = table.columns.map((column) =>
       exact.has(column.name) ? column : withMicroseconds(column),
     )

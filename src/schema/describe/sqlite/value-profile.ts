@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
 import type { Field } from '../../../definition/field.ts'
-import type { Affinity } from '../../sqlite/column-types.ts'
 import {
   rowsOf,
   type Connection,
@@ -8,7 +7,8 @@ import {
 } from '../../../storage/sqlite/connection/connection.ts'
 import { fitCondition } from '../../../storage/sqlite/forms/forms.ts'
 import { isFieldJson, jsonFunction } from '../../sqlite/unfit-rows.ts'
-import { quoted } from '../../../storage/sql/fragments.ts'
+import { quoted, raw, type Sql } from '../../../storage/sql/fragments.ts'
+import type { CatalogueColumn } from '../../catalogue-tables.ts'
 
 /** The kind of a value. In SQLite, all numbers are smaller than all strings, and blobs are larger than both. */
 export type ValueKind = 'null' | 'number' | 'text' | 'blob'
@@ -64,97 +64,27 @@ function kindOf(type: string | undefined): ValueKind {
   return type === 'text' || type === 'blob' || type === 'null' ? type : 'number'
 }
 
-/** A column, and the fields that it may be. */
-export interface Candidates {
-  readonly column: string
-  readonly fields: readonly Field[]
-}
-
-/** Returns those fields of each column that every value of the column fits. */
-export function fittingFields(
-  connection: Connection,
-  table: string,
-  candidates: readonly Candidates[],
-): readonly (readonly Field[])[] {
-  const isUtf8Database = rowsOf(connection, 'PRAGMA encoding')[0]?.[0] === 'UTF-8'
-  if (isUtf8Database) connection.define(validUtf8, isValidUtf8)
-  connection.define(jsonFunction, isFieldJson)
-  const tests = candidates.flatMap(({ column, fields }) =>
-    fields.map((field) => misfits(quoted(column), field, isUtf8Database)),
-  )
-  const counts = inGroups(tests, (group) => aggregate(connection, table, group)).values()
-  return candidates.map(({ fields }) => fields.filter(() => counts.next().value === 0))
-}
-
 const validUtf8 = 'rowgate_valid_utf8'
 
-function isValidUtf8(value: unknown): SqliteValue {
-  return value instanceof Uint8Array && isUtf8(value) ? 1 : 0
+/** Defines the functions that {@link fitTerm} calls. */
+export function defineFunctions(connection: Connection): void {
+  connection.define(validUtf8, (value) => (value instanceof Uint8Array && isUtf8(value) ? 1 : 0))
+  connection.define(jsonFunction, isFieldJson)
 }
 
-/** Returns the expression of the number of values that do not fit a field. */
-function misfits(column: string, field: Field, isUtf8Database: boolean): string {
+/** Returns the condition that a value of a column, other than null, is one of a field. */
+export function fitTerm(_value: Sql, { name }: Pick<CatalogueColumn, 'name'>, field: Field): Sql {
+  const column = quoted(name)
   const terms = [fitCondition(column, field)]
   // Most strings are ASCII, and need no call of a function.
   const isAscii = `${column} NOT GLOB '*[^' || char(1) || '-' || char(127) || ']*'`
-  if ((field.type === 'text' || field.type === 'json') && isUtf8Database)
+  if (field.type === 'text' || field.type === 'json')
     terms.push(`${isAscii} OR ${validUtf8}(CAST(${column} AS BLOB))`)
   if (field.type === 'json') terms.push(`${jsonFunction}(${column})`)
   // SQLite does not check the length that a column declares.
   if (field.type === 'text' && field.maxLength !== undefined)
     terms.push(`length(${column}) <= ${field.maxLength}`)
-  const fits = terms.map((term) => `(${term})`).join(' AND ')
-  return `count(CASE WHEN ${column} IS NULL OR ${fits} THEN NULL ELSE 1 END)`
-}
-
-/** A column with a default. */
-export interface DefaultedColumn {
-  /** The name of an affinity is also a declared type with this affinity. */
-  readonly affinity: Affinity
-  /** The expression of its default. */
-  readonly default: string
-}
-
-// Tables of this prefix are left out of the description.
-const defaultTable = 'rowgate_default'
-
-/**
- * Returns those fields that the default of a column fits: it is stored in a temporary table, which converts it as
- * the column does. Returns all fields if the default can't be computed, for example because it calls a function of
- * the application.
- */
-export function fieldsOfDefault(
-  connection: Connection,
-  column: DefaultedColumn,
-  fields: readonly Field[],
-): readonly Field[] {
-  if (!storeDefault(connection, column)) return fields
-  const [fitting = []] = fittingFields(connection, defaultTable, [{ column: 'value', fields }])
-  connection.execute(`DROP TABLE temp.${defaultTable}`)
-  return fitting
-}
-
-function storeDefault(
-  connection: Connection,
-  { affinity, default: value }: DefaultedColumn,
-): boolean {
-  // Only without parentheses, a name in double quotes is a string.
-  return [`(${value})`, value].some((expression) => {
-    try {
-      connection.execute(
-        `CREATE TEMP TABLE ${defaultTable} (value ${affinity} DEFAULT ${expression})`,
-      )
-    } catch {
-      return false
-    }
-    try {
-      connection.execute(`INSERT INTO temp.${defaultTable} DEFAULT VALUES`)
-      return true
-    } catch {
-      connection.execute(`DROP TABLE temp.${defaultTable}`)
-      return false
-    }
-  })
+  return raw(terms.map((term) => `(${term})`).join(' AND '))
 }
 
 /** Returns how many values of a column are of each storage class: `3 text`. */

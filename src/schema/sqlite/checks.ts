@@ -1,5 +1,5 @@
-import { folded } from '../../model.ts'
-import { closing, isSign, isWord, tokensOf, type Token } from '../../sqlite/tokens.ts'
+import { folded } from '../model.ts'
+import { closing, isSign, isWord, tokensOf, type Token } from './tokens.ts'
 
 /** What the CHECK constraints of a table say about one column. */
 export interface ColumnCheck {

@@ -1,12 +1,12 @@
-import type { Field } from '../../../definition/field.ts'
-import { maxRealPrecision } from '../../../definition/stored-forms.ts'
-import { exactCollations, quoted, type MysqlServer } from '../../../storage/mysql/dialect.ts'
-import { fitTerm, mysqlInspection } from '../../mysql/inspection.ts'
-import { unescaped } from '../../mysql/literals.ts'
-import { readSchema, undeletableTables } from '../../mysql/read-schema.ts'
-import type { CatalogueColumn } from '../../catalogue-tables.ts'
-import { raw, sql } from '../../../storage/sql/fragments.ts'
-import type { Column } from '../../model.ts'
+import type { Field } from '../../definition/field.ts'
+import { maxRealPrecision } from '../../definition/stored-forms.ts'
+import { exactCollations, quoted, type MysqlServer } from '../../storage/mysql/dialect.ts'
+import { fitTerm, mysqlInspection } from './inspection.ts'
+import { unescaped } from './literals.ts'
+import { readSchema, undeletableTables } from './read-schema.ts'
+import type { CatalogueColumn } from '../catalogue-tables.ts'
+import { raw, sql } from '../../storage/sql/fragments.ts'
+import type { Column } from '../model.ts'
 import {
   changedJson,
   decimalOf,
@@ -16,8 +16,8 @@ import {
   roundingNote,
   timeOf,
   type Candidates,
-} from '../server/candidates.ts'
-import type { AllowedValues, ServerCatalogue } from '../server/server-catalogue.ts'
+} from '../describe/candidates.ts'
+import type { AllowedColumn, ServerCatalogue } from '../describe/describe-server.ts'
 
 /**
  * Returns what introspection needs to know of MariaDB and MySQL. `server` returns which one it is, once a connection is
@@ -124,7 +124,7 @@ function isUnsigned(declared: string): boolean {
 }
 
 /** Reads a CHECK constraint such as `` `status` in ('open','closed') ``. */
-function allowedBy(constraint: string): AllowedValues | undefined {
+function allowedBy(constraint: string): AllowedColumn | undefined {
   const clause = unwrapped(constraint).replace(orNull, '$1 or $2')
   const [, column, only, list = only] = checkForm.exec(clause) ?? []
   // The catalogue of MariaDB has this instead of a character beyond U+FFFF.

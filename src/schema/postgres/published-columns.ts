@@ -1,8 +1,8 @@
-import type { Field } from '../../../definition/field.ts'
-import { readSchema } from '../../postgres/catalogue.ts'
-import { fitTerm, postgresInspection } from '../../postgres/inspection.ts'
-import { quoted, sql } from '../../../storage/sql/fragments.ts'
-import type { Column } from '../../model.ts'
+import type { Field } from '../../definition/field.ts'
+import { readSchema } from './catalogue.ts'
+import { fitTerm, postgresInspection } from './inspection.ts'
+import { quoted, sql } from '../../storage/sql/fragments.ts'
+import type { Column } from '../model.ts'
 import {
   changedJson,
   decimalOf,
@@ -13,8 +13,8 @@ import {
   rounded,
   timeOf,
   type Candidates,
-} from '../server/candidates.ts'
-import type { AllowedValues, ServerCatalogue } from '../server/server-catalogue.ts'
+} from '../describe/candidates.ts'
+import type { AllowedColumn, ServerCatalogue } from '../describe/describe-server.ts'
 
 /** What introspection needs to know of PostgreSQL. */
 export const postgresCatalogue: ServerCatalogue = {
@@ -91,7 +91,7 @@ function numericFields({ precision, scale, declared }: Column, isLink: boolean):
 }
 
 /** Reads a CHECK constraint such as `CHECK ((status = ANY (ARRAY['open'::text, 'closed'::text])))`. */
-function allowedBy(constraint: string): AllowedValues | undefined {
+function allowedBy(constraint: string): AllowedColumn | undefined {
   const [, inQuotes, plain, list] = checkForm.exec(constraint) ?? []
   const values = list === undefined ? undefined : valuesOf(list)
   const column = inQuotes?.replaceAll('""', '"') ?? plain

@@ -1,5 +1,5 @@
-import type { Field } from '../../../definition/field.ts'
-import { unfitJson } from '../description.ts'
+import type { Field } from '../../definition/field.ts'
+import { unfitJson, type AllowedValues } from './description.ts'
 
 /** The fields that a column may be, and what to know of it. */
 export interface Candidates {
@@ -11,6 +11,10 @@ export interface Candidates {
   readonly noteInPages?: string
   /** Why it is the last one, if none of the others fits. */
   readonly lastNote?: string
+  /** The only values that constraints accept, in the form of the column. Undefined: all. */
+  readonly allowed?: AllowedValues | undefined
+  /** Whether some of its values are null. Default: not if it is declared NOT NULL. */
+  readonly hasNull?: boolean
 }
 
 /** A field that shows the text of any value. */

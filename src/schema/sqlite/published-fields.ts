@@ -1,9 +1,9 @@
-import type { Field } from '../../../definition/field.ts'
-import { maxRealPrecision } from '../../../definition/stored-forms.ts'
-import type { Affinity } from '../../sqlite/column-types.ts'
-import { wordsOf } from '../names.ts'
+import type { Field } from '../../definition/field.ts'
+import { maxRealPrecision } from '../../definition/stored-forms.ts'
+import type { Affinity } from './column-types.ts'
+import { wordsOf } from '../describe/names.ts'
 import type { ColumnCheck } from './checks.ts'
-import type { ValueProfile } from './value-profile.ts'
+import type { ValueProfile } from '../describe/sqlite/value-profile.ts'
 
 /** What is known of a column before its values are compared with the forms of fields. */
 export interface ColumnFacts {

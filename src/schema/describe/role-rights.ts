@@ -1,22 +1,15 @@
-import type { CatalogueColumn, CatalogueTable } from '../../catalogue-tables.ts'
-import {
-  writeEvents,
-  type ColumnDescription,
-  type TableDescription,
-  type WriteEvent,
-} from '../description.ts'
+import type { CatalogueColumn, CatalogueTable } from '../catalogue-tables.ts'
+import { writeEvents, type Denied, type WriteEvent } from './description.ts'
 
 /** Returns the events that a table does not allow, or to which the role of the connection has no right. */
-export function deniedOf(table: CatalogueTable): Pick<TableDescription, 'denied'> {
+export function deniedOf(table: CatalogueTable): readonly Denied[] {
   const { unwritable } = table
-  if (unwritable !== undefined) {
-    return { denied: [{ events: writeEvents, reason: `it ${unwritable}` }] }
-  }
+  if (unwritable !== undefined) return [{ events: writeEvents, reason: `it ${unwritable}` }]
   const events = writeEvents.filter((event) => !isAllowed(table, event))
-  if (events.length === 0) return {}
+  if (events.length === 0) return []
   const isReadOnly = events.length === writeEvents.length
   const reason = isReadOnly ? 'the role may only read it' : 'the role does not have the right'
-  return { denied: [{ events, reason }] }
+  return [{ events, reason }]
 }
 
 // A right to one column is enough.
@@ -27,12 +20,7 @@ function isAllowed({ columns, isDeletable = true }: CatalogueTable, event: Write
 }
 
 /** Returns the events in which the role of the connection may not write a column. */
-export function deniedIn(column: CatalogueColumn): Pick<ColumnDescription, 'denied'> {
-  const denied = deniedTo(column)
-  return denied.length === 0 ? {} : { denied }
-}
-
-function deniedTo({
+export function deniedTo({
   isInsertable = true,
   isUpdatable = true,
 }: CatalogueColumn): readonly ('Insert' | 'Update')[] {
