@@ -9,7 +9,7 @@ import { statementBytes, statementTexts } from '../../src/storage/sql/shape.ts'
 import { connectionOf, openReadOnly } from '../../src/storage/sqlite/connection/open.ts'
 import { completeSqlite } from '../../src/storage/sqlite/connection/options.ts'
 import { threadedReads } from '../../src/storage/sqlite/reading/reads.ts'
-import { sqliteSession, type Opened } from '../../src/storage/sqlite/session.ts'
+import { ReadSession, type Opened } from '../../src/storage/sqlite/reading/read-session.ts'
 import { statementCache } from '../../src/storage/sqlite/statements/statement-cache.ts'
 import { readTables } from '../../src/schema/sqlite/tables.ts'
 import { writtenTables } from '../../src/storage/sqlite/writing/written-tables.ts'
@@ -104,7 +104,7 @@ describe.each(drivers)('with %s', (driver) => {
       searchIndexFor: () => undefined,
       collections: () => 1,
     }
-    const session = sqliteSession(connection, opened, {})
+    const session = new ReadSession(connection, opened)
     const reads = threadedReads(connection, session, completeSqlite({ scanRows: 2 }))
     reads.opened(readTables(connection, [wide]), [wide])
     for (let index = 0; index < 900; index++) {

@@ -41,7 +41,8 @@ import { plainReads, threadedReads } from './reading/reads.ts'
 import { createSchema } from '../../schema/sqlite/statements.ts'
 import { missingSearches } from '../../schema/sqlite/search-index.ts'
 import { searchIndexes } from './search/open-indexes.ts'
-import { sqliteSession } from './session.ts'
+import { ReadSession } from './reading/read-session.ts'
+import { WriteSession } from './writing/write-session.ts'
 import { statementMistakes } from '../../schema/sqlite/statement-check.ts'
 import { missingColumns, missingTables, tableMistakes } from '../../schema/sqlite/table-check.ts'
 import { encodingMistake, readTables, type Tables } from '../../schema/sqlite/tables.ts'
@@ -88,12 +89,12 @@ export function sqliteStorage(
     collections: () => openCollections,
   }
   const written = writtenTables(connection)
-  const session = sqliteSession(connection, opened, { written })
+  const session = new WriteSession(connection, opened, written)
   const snapshot = readSnapshot(reader, complete.maxStaleness)
   const reads =
     reader === connection
-      ? plainReads(session)
-      : threadedReads(reader, sqliteSession(reader, opened, { snapshot }), complete)
+      ? plainReads(session.reads)
+      : threadedReads(reader, new ReadSession(reader, opened, snapshot), complete)
   const constraints = constraintFields(connection)
   let defersConstraints = false
   let closing: Promise<void> | undefined

@@ -52,3 +52,20 @@ export function rowsOf(
 ): readonly SqliteRow[] {
   return connection.rows(sql)(parameters)
 }
+
+/** A savepoint of a transaction, which one piece of work at a time uses. */
+export interface Savepoint {
+  set(): void
+  /** Undoes what was written since it was set. It stays set. */
+  undo(): void
+  release(): void
+}
+
+/** Prepares the commands of a savepoint. */
+export function savepoint(connection: Connection, name: string): Savepoint {
+  return {
+    set: connection.command(`SAVEPOINT ${name}`),
+    undo: connection.command(`ROLLBACK TO ${name}`),
+    release: connection.command(`RELEASE ${name}`),
+  }
+}

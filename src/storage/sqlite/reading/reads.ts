@@ -14,7 +14,7 @@ import {
 import { maxStatements, readPlaces } from './read-place.ts'
 import { scanQueue } from './scan-queue.ts'
 import { startScanThread, type ScanJob } from './scan-thread.ts'
-import type { Session } from '../session.ts'
+import type { ReadSession } from './read-session.ts'
 import { fileOf } from './slow-views.ts'
 import type { StatementText } from '../statements/statements.ts'
 import type { Tables } from '../../../schema/sqlite/tables.ts'
@@ -47,7 +47,11 @@ type Options = Pick<CompleteSqlite, 'scanRows' | 'scanQueue' | 'scanTimeout' | '
  * Creates the reads of a file on a connection that is used for nothing else. Reads that may take long run
  * in a thread with a read-only connection of its own.
  */
-export function threadedReads(connection: Connection, session: Session, options: Options): Reads {
+export function threadedReads(
+  connection: Connection,
+  session: ReadSession,
+  options: Options,
+): Reads {
   const { scanRows, scanQueue: maxWaiting, scanTimeout: timeout, extensions } = options
   const file = fileOf(connection)
   if (scanRows === false || file === undefined || !mayStartThreads()) return plainReads(session)
@@ -131,11 +135,11 @@ function isUnknownFunction(error: unknown): boolean {
 }
 
 /** Returns the reads of a session, without a thread. */
-export function plainReads(session: Session): Reads {
+export function plainReads(session: ReadSession): Reads {
   return {
     opened: () => undefined,
-    filter: session.filter,
-    filterText: session.filterText,
+    filter: (collection, query) => session.filter(collection, query),
+    filterText: (collection, query) => session.filterText(collection, query),
     close: () => Promise.resolve(),
     sizes: () => [],
   }

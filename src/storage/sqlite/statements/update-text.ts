@@ -29,7 +29,7 @@ export interface UpdatedText {
 export interface UpdateTextUse {
   readonly connection: Connection
   readonly statements: StatementCache
-  readonly written: WrittenTables | undefined
+  readonly written: WrittenTables
   readonly readBack: ReadonlySet<PublishedCollection>
   readonly guaranteed: Guaranteed
 }
@@ -44,7 +44,7 @@ export function updateText(use: UpdateTextUse): UpdateText {
   // Returns -1 for a statement that is not run.
   function untriggered(sql: string): Prepared<number> {
     const run = connection.changes(sql)
-    return (parameters) => (written?.note(sql, parameters) === true ? run(parameters) : -1)
+    return (parameters) => (written.note(sql, parameters) ? run(parameters) : -1)
   }
 
   return (collection, conditions, changes, select) => {

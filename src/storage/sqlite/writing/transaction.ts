@@ -1,10 +1,9 @@
-import type { MaybePromise } from '../../../maybe-promise.ts'
 import type { PublishedCollection } from '../../../definition/published.ts'
 import type { Row, StorageTransaction } from '../../adapter.ts'
 import type { ConstraintFields } from './constraint-fields.ts'
 import { readLog, type ReadLog } from '../../write-lock/read-log.ts'
 import { storageFailure, type Operation } from '../connection/failure.ts'
-import type { Session } from '../session.ts'
+import type { WriteSession } from './write-session.ts'
 
 /** The lock of a transaction, which may be released while application code waits. */
 export interface Lock {
@@ -34,7 +33,7 @@ export interface OpenTransaction {
 
 /** Creates the calls of one transaction over a session. */
 export function openTransaction(
-  session: Session,
+  session: WriteSession,
   constraints: ConstraintFields,
   lock: Lock,
 ): OpenTransaction {
@@ -44,7 +43,7 @@ export function openTransaction(
 // A class, because each write creates one.
 class SessionTransaction implements OpenTransaction, StorageTransaction {
   readonly transaction: StorageTransaction = this
-  readonly #session: Session
+  readonly #session: WriteSession
   readonly #constraints: ConstraintFields
   readonly #lock: Lock
   #isEnded = false
@@ -53,7 +52,7 @@ class SessionTransaction implements OpenTransaction, StorageTransaction {
   #log: ReadLog | undefined
   #lost: { readonly error: unknown } | undefined
 
-  constructor(session: Session, constraints: ConstraintFields, lock: Lock) {
+  constructor(session: WriteSession, constraints: ConstraintFields, lock: Lock) {
     this.#session = session
     this.#constraints = constraints
     this.#lock = lock
@@ -76,8 +75,8 @@ class SessionTransaction implements OpenTransaction, StorageTransaction {
   }
 
   isCurrent(): boolean {
-    const session = this.#session
-    return this.#log?.isCurrent((collection, query) => session.filter(collection, query)) ?? true
+    const { reads } = this.#session
+    return this.#log?.isCurrent((collection, query) => reads.filter(collection, query)) ?? true
   }
 
   end(): void {
@@ -85,73 +84,103 @@ class SessionTransaction implements OpenTransaction, StorageTransaction {
   }
 
   // Functions of the object itself, so that a wrapper can spread it.
-  readonly filter: StorageTransaction['filter'] = (collection, query) =>
-    this.#run('read', collection, () => {
-      const page = this.#session.filter(collection, query)
+  readonly filter: StorageTransaction['filter'] = (collection, query) => {
+    const wait = this.#wait()
+    if (wait !== undefined) return wait.then(() => this.filter(collection, query))
+    try {
+      const page = this.#session.reads.filter(collection, query)
       // After its first write, a transaction keeps the lock, so its reads are never compared.
       if (this.#operation !== 'read') return page
       return (this.#log ??= readLog()).add(collection, query, page)
-    })
+    } catch (error) {
+      return this.#rejected(error, 'read', collection)
+    }
+  }
 
-  readonly insert: StorageTransaction['insert'] = (collection, row) =>
-    this.#run(
-      'save',
-      collection,
-      () => this.#session.insert(collection, row),
-      () => row,
-    )
+  readonly insert: StorageTransaction['insert'] = (collection, row) => {
+    const wait = this.#wait()
+    if (wait !== undefined) return wait.then(() => this.insert(collection, row))
+    this.#operation = 'save'
+    try {
+      const stored = this.#session.insert(collection, row)
+      this.#hasSaved = true
+      return stored
+    } catch (error) {
+      return this.#rejected(error, 'save', collection, () => row)
+    }
+  }
 
-  readonly update: StorageTransaction['update'] = (collection, conditions, changes) =>
-    this.#run(
-      'save',
-      collection,
-      () => this.#session.update(collection, conditions, changes),
+  readonly update: StorageTransaction['update'] = (collection, conditions, changes) => {
+    const wait = this.#wait()
+    if (wait !== undefined) return wait.then(() => this.update(collection, conditions, changes))
+    this.#operation = 'save'
+    const session = this.#session
+    try {
+      const stored = session.update(collection, conditions, changes)
+      if (stored !== undefined) this.#hasSaved = true
+      return stored
+    } catch (error) {
       // The failed update has changed nothing, so the other values are the stored ones.
-      () => ({ ...this.#session.update(collection, conditions, {}), ...changes }),
-    )
+      const row = (): Row => ({ ...session.update(collection, conditions, {}), ...changes })
+      return this.#rejected(error, 'save', collection, row)
+    }
+  }
 
   readonly updateText: Required<StorageTransaction>['updateText'] = (
     collection,
     conditions,
     changes,
     select,
-  ) =>
-    this.#run('save', collection, () => {
+  ) => {
+    const wait = this.#wait()
+    if (wait !== undefined) {
+      return wait.then(() => this.updateText(collection, conditions, changes, select))
+    }
+    this.#operation = 'save'
+    try {
       const { isChanged, text } = this.#session.updateText(collection, conditions, changes, select)
       if (isChanged) this.#hasSaved = true
       return text
-    })
-
-  readonly delete: StorageTransaction['delete'] = (collection, conditions) =>
-    this.#run('delete', collection, () => this.#session.delete(collection, conditions))
-
-  #run<Result>(
-    as: Operation,
-    collection: PublishedCollection,
-    work: () => Result,
-    rowOf: () => Row = () => ({}),
-  ): MaybePromise<Result> {
-    if (this.#isEnded) return Promise.reject(new Error('The transaction has ended.'))
-    if (!this.#lock.isHeld()) {
-      return this.#lock.acquire().then(() => this.#run(as, collection, work, rowOf))
-    }
-    // Each further statement would be committed by itself.
-    if (this.#lost !== undefined) return rejected(this.#lost.error)
-    if (as === 'save' || this.#operation === 'read') this.#operation = as
-    try {
-      const result = work()
-      if (as !== 'read' && result !== undefined && result !== null) this.#hasSaved = true
-      return result
     } catch (error) {
-      const constraints = this.#constraints
-      const failure = storageFailure(error, as, collection, (kind, message) =>
-        kind === 'check'
-          ? constraints.check(collection, message)
-          : constraints.foreignKey(collection, rowOf()),
-      )
-      if (!this.#lock.isIntact()) this.#lost = { error: failure }
-      return rejected(failure)
+      return this.#rejected(error, 'save', collection)
     }
+  }
+
+  readonly delete: StorageTransaction['delete'] = (collection, conditions) => {
+    const wait = this.#wait()
+    if (wait !== undefined) return wait.then(() => this.delete(collection, conditions))
+    if (this.#operation === 'read') this.#operation = 'delete'
+    try {
+      const deleted = this.#session.delete(collection, conditions)
+      if (deleted !== undefined) this.#hasSaved = true
+      return deleted
+    } catch (error) {
+      return this.#rejected(error, 'delete', collection)
+    }
+  }
+
+  /** Returns what a call must wait for, or a rejection. Undefined: it runs now. */
+  #wait(): Promise<void> | undefined {
+    if (this.#isEnded) return Promise.reject(new Error('The transaction has ended.'))
+    if (!this.#lock.isHeld()) return this.#lock.acquire()
+    // Each further statement would be committed by itself.
+    return this.#lost === undefined ? undefined : rejected(this.#lost.error)
+  }
+
+  #rejected(
+    error: unknown,
+    operation: Operation,
+    collection: PublishedCollection,
+    rowOf: () => Row = () => ({}),
+  ): Promise<never> {
+    const constraints = this.#constraints
+    const failure = storageFailure(error, operation, collection, (kind, message) =>
+      kind === 'check'
+        ? constraints.check(collection, message)
+        : constraints.foreignKey(collection, rowOf()),
+    )
+    if (!this.#lock.isIntact()) this.#lost = { error: failure }
+    return rejected(failure)
   }
 }
 

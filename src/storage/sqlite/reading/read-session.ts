@@ -1,0 +1,141 @@
+import type { PublishedCollection } from '../../../definition/published.ts'
+import { shownCount } from '../../../request/query.ts'
+import type { StoragePage, StorageQuery, StorageTextPage } from '../../adapter.ts'
+import type { Connection } from '../connection/connection.ts'
+import {
+  filterRows,
+  filterText,
+  pageRead,
+  type PageRead,
+  type RawPage,
+  type ReadPage,
+} from './page-read.ts'
+import type { Guaranteed } from './guaranteed-values.ts'
+import type { ReadSnapshot } from './read-snapshot.ts'
+import { needleKind, type NeedleKind } from '../search/search.ts'
+import { statementBytes, statementCapacity } from '../../sql/shape.ts'
+import type { SearchIndexFor } from '../search/open-indexes.ts'
+import { statementCache, type StatementCache } from '../statements/statement-cache.ts'
+import type { Identities, Output, StatementText } from '../statements/statements.ts'
+
+/** What the sessions of a storage share. It grows when collections are opened. */
+export interface Opened {
+  readonly guaranteed: Guaranteed
+  readonly identities: Identities
+  /** The collections whose rows are read back after a write: a column may have another value than it was given. */
+  readonly readBack: ReadonlySet<PublishedCollection>
+  readonly searchIndexFor: SearchIndexFor
+  /** Returns the number of open collections. */
+  collections(): number
+}
+
+/** Reads rows on one connection, synchronously. Throws the errors of the driver. It caches prepared statements. */
+export class ReadSession {
+  readonly statements: StatementCache
+  readonly #connection: Connection
+  readonly #opened: Opened
+  readonly #snapshot: ReadSnapshot | undefined
+  readonly #begin: () => void
+  readonly #commit: () => void
+  readonly #isCaseIgnored: () => unknown
+  // A planned query is frozen, and used again for each request with the same target.
+  readonly #planned = new WeakMap<StorageQuery, PlannedPage>()
+
+  /**
+   * @param snapshot shared by the reads whose JSON text becomes a response. Other reads end it, so they see every commit
+   */
+  constructor(connection: Connection, opened: Opened, snapshot?: ReadSnapshot) {
+    this.#connection = connection
+    this.#opened = opened
+    this.#snapshot = snapshot
+    this.statements = statementCache({
+      entries: () => statementCapacity(opened.collections()),
+      bytes: () => statementBytes(opened.collections()),
+    })
+    this.#begin = connection.command('BEGIN')
+    this.#commit = connection.command('COMMIT')
+    // An application may have switched its handle to `case_sensitive_like`.
+    this.#isCaseIgnored = connection.value(`SELECT 'A' LIKE 'a'`)
+  }
+
+  /** Returns the statements of a page, without running them. */
+  pageRead(collection: PublishedCollection, query: StorageQuery, output: Output): PageRead {
+    const known = this.#planned.get(query)
+    if (known?.collection === collection && known.read.output === output) return known.read
+    const checksAll = output === 'lengths' || !this.#connection.returnsWholeStrings
+    const { guaranteed, identities, searchIndexFor } = this.#opened
+    const kindOf = this.#kindOf
+    const options = { output, checksAll, guaranteed, identities, kindOf, searchIndexFor }
+    const read = pageRead(collection, query, options)
+    // How a search is compared depends on the connection.
+    if (query.search === null && Object.isFrozen(query)) {
+      this.#planned.set(query, { collection, read })
+    }
+    return read
+  }
+
+  runPage(read: PageRead): RawPage {
+    const { output, count, inputs } = read
+    if (output === 'json') this.#snapshot?.enter()
+    else this.#snapshot?.end()
+    if (count === undefined) return { rows: this.#readRows(read), count: null }
+    return this.#inSnapshot(() => {
+      const rows = this.#readRows(read)
+      const shown = shownCount(inputs, rows.length)
+      if (shown !== undefined) return { rows, count: shown }
+      const text = (): StatementText => read.text('count')
+      const [counted] = this.statements.run(count, text, this.#connection.rows, inputs)
+      return { rows, count: Number(counted?.[0]) }
+    })
+  }
+
+  /** Returns the read of the rows that a search index finds if they are few, otherwise the given read. */
+  choose(read: PageRead): PageRead {
+    const { found, inputs } = read
+    if (found === undefined) return read
+    const { probe, probeText } = found
+    const rows = this.statements.run(probe, probeText, this.#connection.rows, inputs)
+    return rows.length === 0 ? found : read
+  }
+
+  filter(collection: PublishedCollection, query: StorageQuery): StoragePage {
+    return filterRows(this.#readPage, collection, query) as StoragePage
+  }
+
+  filterText(collection: PublishedCollection, query: StorageQuery): StorageTextPage | undefined {
+    return filterText(this.#readPage, collection, query) as StorageTextPage | undefined
+  }
+
+  readonly #kindOf = (needle: string): NeedleKind =>
+    Number(this.#isCaseIgnored()) === 1 ? needleKind(needle) : 'any'
+
+  // The statements run synchronously, so no page is a promise.
+  readonly #readPage: ReadPage = (collection, query, output) =>
+    this.runPage(this.choose(this.pageRead(collection, query, output)))
+
+  #readRows(read: PageRead): RawPage['rows'] {
+    const { page, output, inputs } = read
+    if (page === undefined) return []
+    const { strings, rows } = this.#connection
+    const text = (): StatementText => read.text('page')
+    const prepare = output === 'json' ? strings : rows
+    return this.statements.run<RawPage['rows']>(page, text, prepare, inputs)
+  }
+
+  // The page and the count are two statements. A transaction gives both the same snapshot.
+  #inSnapshot<Result>(work: () => Result): Result {
+    if (this.#connection.inTransaction()) return work()
+    this.#begin()
+    try {
+      return work()
+    } finally {
+      if (this.#connection.inTransaction()) this.#commit()
+    }
+  }
+}
+
+/** What is prepared for a query. */
+interface PlannedPage {
+  readonly collection: PublishedCollection
+  readonly read: PageRead
+}
