@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createService, memoryStorage, openAccess, readApplications } from 'rowgate'
 import type { StorageAdapter } from 'rowgate/storage'
-import { runAlone, runScene, startOfTime, type Run } from '../cli/stage.ts'
+import { runAlone, runScene, startOfTime, type Run } from '../cli/command-line.ts'
 import {
   allowEverything,
   type DatabaseKind,
