@@ -1,6 +1,7 @@
 import { checkClientSize } from './client-size.ts'
 import { checkCore } from './core.ts'
 import { checkPack, packedPath } from './pack.ts'
+import { measurePaths } from './paths.ts'
 import { checkProject } from './projects.ts'
 import { checkShape } from './shape.ts'
 import { command, reportSteps, runSteps, type Step, type Steps } from './steps.ts'
@@ -43,7 +44,11 @@ const ofPackage: Steps = {
   init: checkInit,
 }
 
-const steps: Steps = { ...measured, ...ofSources, ...ofPackage }
+/** Only by name: measures of what runs, which nothing depends on. */
+const onDemand: Steps = { paths: measurePaths }
+
+const usual: Steps = { ...measured, ...ofSources, ...ofPackage }
+const steps: Steps = { ...usual, ...onDemand }
 
 /** One project of `rowgate init`; `npm run test:projects` checks those of all servers and storages. */
 async function checkInit(): Promise<string> {
@@ -61,7 +66,7 @@ function chosenSteps(names: readonly string[]): readonly string[] {
     console.error(`No such step: ${unknown.join(', ')}. Steps: ${Object.keys(steps).join(', ')}.`)
     process.exit(2)
   }
-  return names.length === 0 ? Object.keys(steps) : names
+  return names.length === 0 ? Object.keys(usual) : names
 }
 
 const start = performance.now()
@@ -74,6 +79,7 @@ async function runChosen(among: Steps): Promise<void> {
 }
 
 await runChosen(measured)
+await runChosen(onDemand)
 await Promise.all([runChosen(ofSources), runChosen(ofPackage)])
 
 reportSteps(chosen.length, failed, start)

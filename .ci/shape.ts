@@ -3,6 +3,7 @@ import { publicNames } from '../test/project/surface.ts'
 import { filesBelow, neighboursOf } from '../test/project/tree.ts'
 import { StepFailure } from './command.ts'
 import { root } from './entries.ts'
+import { measuresOfSource } from './measures.ts'
 
 /** Expressions that readers have to translate, and what to write instead. */
 const oddWords: readonly (readonly [RegExp, string])[] = [
@@ -79,7 +80,7 @@ interface Finding {
   readonly write: string
 }
 
-/** Prints the shape of the code: sizes, importers, exported names and odd words. */
+/** Prints the shape of the code: measures of its parts, sizes, importers, exported names and odd words. */
 export function checkShape(): Promise<string> {
   const files = filesBelow('src', '.ts')
   const sizes = files.map((path) => ({ path, lines: linesOf(path).length }))
@@ -93,7 +94,7 @@ export function checkShape(): Promise<string> {
   const entries = [...new Set(names.map(({ entry }) => entry))]
   const words = oddWordsIn([...files, ...filesBelow('docs', '.md'), 'README.md'])
   const report = [
-    `src: ${files.length} files, ${sorted.reduce((sum, lines) => sum + lines, 0)} lines`,
+    ...measuresOfSource(),
     `lines of a file: median ${quantile(sorted, 0.5)}, 90 % ${quantile(sorted, 0.9)}, most ${sorted.at(-1) ?? 0}`,
     `files with a single importer: ${small(70).length} under 70 lines, ${small(40).length} under 40`,
     ...small(40).map(({ path, lines }) => `  ${path} (${lines})`),
