@@ -79,4 +79,28 @@ export const describedCases: readonly MessageCase[] = [
     },
     reports: ['introspect'],
   },
+  {
+    name: 'JSON and texts that fit no field',
+    sql: {
+      PostgreSQL: [
+        'create table keyed (id bigint primary key, data jsonb, plain json)',
+        `insert into keyed values (1, '{"b": 1, "a": 2}', '{}')`,
+        'create table keyless (data jsonb)',
+        `insert into keyless values ('[1]')`,
+        'create table full_range (id bigint primary key, amount numeric(8,2), day date, ratio real)',
+        `insert into full_range values (9223372036854775807, 'NaN', 'infinity', 0.1)`,
+      ],
+      MariaDB: [
+        'create table keyed (id bigint primary key, data json, plain {text} check (json_valid(plain)))',
+        `insert into keyed values (1, '{"b": 1, "a": 2}', '{}')`,
+        `create table nul (id bigint primary key, name {text}, code char(36) character set ascii collate ascii_bin)`,
+        `insert into nul values (1, concat('a', char(0)), 'x')`,
+      ],
+      SQLite: [
+        'create table keyed (id integer primary key, data json, plain text check (json_valid(plain)))',
+        `insert into keyed values (1, '{"b": 1, "a": 2}', '{}'), (2, null, '1e999')`,
+      ],
+    },
+    reports: ['introspect'],
+  },
 ]

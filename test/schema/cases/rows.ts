@@ -135,7 +135,6 @@ export const rowCases: readonly MessageCase[] = [
     collections: {
       items: {
         key: 'id',
-        maxKeyLength: 20,
         fields: { id: { ...text, maxLength: 40 }, name: { ...text, required: true } },
       },
       pairs: {

@@ -98,15 +98,13 @@ export const tableCases: readonly MessageCase[] = [
     name: 'a column is not numbered',
     sql: [
       'create table items (id {int} not null, primary key (id))',
-      'create table texts (id {text})',
-      'create table pairs (one {int} not null, two {int} not null, primary key (one, two))',
+      'create table others (id {int} not null unique)',
     ],
     collections: {
       items: { key: 'id', fields: { id: { ...int, generated: 'database' } } },
-      texts: { fields: { id: { ...int, generated: 'database' } }, ...readOnly },
-      pairs: { key: ['one', 'two'], fields: { one: { ...int, generated: 'database' }, two: int } },
+      others: { key: 'id', fields: { id: { ...int, generated: 'database' } } },
     },
-    reports: ['start', 'check', 'diff'],
+    reports: ['start', 'check', 'diff', 'apply'],
   },
   {
     name: 'a column has no default',
@@ -169,6 +167,23 @@ export const tableCases: readonly MessageCase[] = [
       wide: { key: 'id', table: 'ü'.repeat(40), fields: id },
     },
     reports: ['start', 'check', 'diff'],
+  },
+  {
+    name: 'a name has U+0000',
+    sql: [],
+    collections: {
+      items: { key: 'id', table: 'a\0b', fields: { id: { ...int, column: 'c\0d' } } },
+    },
+    reports: ['start', 'diff'],
+  },
+  {
+    name: 'shared tables have other keys',
+    sql: [],
+    collections: {
+      one: { key: 'id', table: 'items', fields: { ...id, name: short } },
+      two: { key: 'name', table: 'items', fields: { ...id, name: short } },
+    },
+    reports: ['start', 'diff'],
   },
   {
     name: 'names have quotes',
