@@ -13,8 +13,10 @@ export type DatabaseName = DatabaseKind['name']
  * - `diff`: `rowgate schema diff`, as text, and what is different in the JSON with `--allow nulls`.
  * - `apply`: `rowgate schema apply`, first without `--allow`, then with every kind of change, and what is different then.
  * - `introspect`: `rowgate introspect`, with all notes.
+ * - `compare`: `rowgate introspect` with the definition as the file to write, which lists the differences.
  */
-export type Report = 'start' | 'fit' | 'columns' | 'check' | 'diff' | 'apply' | 'introspect'
+export type Report =
+  'start' | 'fit' | 'columns' | 'check' | 'diff' | 'apply' | 'introspect' | 'compare'
 
 /** Tables, and a definition that does not fit them. */
 export interface MessageCase {

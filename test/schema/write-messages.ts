@@ -58,6 +58,7 @@ const reports: Readonly<Record<Report, (stage: Stage) => Promise<readonly string
     part(`start with ensureSchema: 'columns'`, await start(stage, 'columns')),
   ],
   check,
+  compare,
   async diff(stage) {
     const text = await schema(stage, 'diff')
     const json = await schema(stage, 'diff', '--json')
@@ -89,6 +90,12 @@ const reports: Readonly<Record<Report, (stage: Stage) => Promise<readonly string
     const isRepeated = notes.every((line) => run.output.includes(`// - ${line}\n`))
     return [part('introspect', textOf(isRepeated ? { ...run, messages: '' } : run))]
   },
+}
+
+async function compare({ database: { line }, folder }: Stage): Promise<readonly string[]> {
+  const given = ['--application', 'shop', '--json', '--out', 'shop.json']
+  const run = await runAlone(['introspect', ...line, ...given], { workingFolder: folder })
+  return [part('introspect --out, where the definition exists', textOf(run))]
 }
 
 async function check(stage: Stage): Promise<readonly string[]> {

@@ -7,7 +7,7 @@ const id = { id: int }
 const items = (fields: object, others: object = {}) => ({
   items: { key: 'id', fields: { ...id, ...fields }, ...others },
 })
-const plan = ['diff', 'apply'] as const
+const plan = ['compare', 'diff', 'apply'] as const
 
 /** Changes of tables, how they are planned, and what applying them says. */
 export const changeCases: readonly MessageCase[] = [

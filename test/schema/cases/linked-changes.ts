@@ -9,7 +9,7 @@ const to = (collection: string, onDelete?: string) => ({
   references: collection,
   ...(onDelete === undefined ? {} : { onDelete }),
 })
-const plan = ['diff', 'apply'] as const
+const plan = ['compare', 'diff', 'apply'] as const
 const parents = { key: 'id', fields: id }
 
 /** Changes of foreign keys and of search indexes. */
