@@ -48,7 +48,7 @@ import { missingColumns, missingTables, tableMistakes } from '../../schema/sqlit
 import { encodingMistake, readTables, type Tables } from '../../schema/sqlite/tables.ts'
 import { openTransaction } from './writing/transaction.ts'
 import { versionClock } from './connection/version-clock.ts'
-import { sqliteWriter } from './writing/writer.ts'
+import { Writer } from './writing/writer.ts'
 import { writtenTables } from './writing/written-tables.ts'
 
 /**
@@ -98,7 +98,7 @@ export function sqliteStorage(
   const constraints = constraintFields(connection)
   let defersConstraints = false
   let closing: Promise<void> | undefined
-  const writer = sqliteWriter(connection, {
+  const writer = new Writer(connection, {
     open: (lock) => openTransaction(session, constraints, lock),
     limits: {
       busy: busyTimeout,
@@ -114,7 +114,7 @@ export function sqliteStorage(
   })
   const clock = versionClock(connection, {
     written,
-    isFrozen: writer.isFrozen,
+    isFrozen: () => writer.isFrozen(),
     othersCommitted: snapshot.end,
     maxStaleness: complete.maxStaleness,
   })

@@ -1,4 +1,4 @@
-import { whenSettled, type MaybePromise } from '../../../maybe-promise.ts'
+import { isThenable, type MaybePromise } from '../../../maybe-promise.ts'
 import type { StorageTransaction, TransactionOptions } from '../../adapter.ts'
 import { waitLimits } from '../../write-lock/wait-limits.ts'
 import type { Lock, OpenTransaction } from './transaction.ts'
@@ -163,10 +163,20 @@ class CalledTask<Result> implements Task, Lock {
   }
 
   #perform(): void {
-    void whenSettled(
-      () => this.#call.work(this.opened.transaction),
-      (result) => this.#complete({ result }),
-      (error) => this.#complete({ error }),
+    let result: MaybePromise<Result>
+    try {
+      result = this.#call.work(this.opened.transaction)
+    } catch (error) {
+      this.#complete({ error })
+      return
+    }
+    if (!isThenable(result)) {
+      this.#complete({ result })
+      return
+    }
+    Promise.resolve(result).then(
+      (value) => this.#complete({ result: value }),
+      (error: unknown) => this.#complete({ error }),
     )
   }
 

@@ -12,118 +12,121 @@ export interface WaitLimits {
   readonly lock: number
 }
 
-/** The transactions that wait for the lock, in the order in which they acquire it. */
-export interface WaitingTasks {
-  /** Adds a task. Order: high priority, then tasks that had the lock before, then all others. */
-  add(task: Task): void
-  first(): Task | undefined
-  second(): Task | undefined
-  shift(): Task | undefined
-  isEmpty(): boolean
+// A commit takes longer than many turns of the event loop, so waiting for more tasks makes all of them faster.
+const maxGatherMilliseconds = 2
+
+/**
+ * The transactions that wait for the lock, in the order in which they acquire it: high priority, then tasks that had the
+ * lock before, then all others. A task that has waited for too long fails.
+ */
+export class WaitingTasks {
+  readonly #limits: WaitLimits
+  #tasks: Task[] = []
+  #blockedSince: number | undefined
+  #expiry: ReturnType<typeof setTimeout> | undefined
+  // When the timer is due; infinite without one.
+  #expiresAt = Infinity
+
+  constructor(limits: WaitLimits) {
+    this.#limits = limits
+  }
+
+  add(task: Task): void {
+    const rank = rankOf(task)
+    const behind = rank === lastRank ? -1 : this.#tasks.findIndex((other) => rankOf(other) > rank)
+    if (behind === -1) this.#tasks.push(task)
+    else this.#tasks.splice(behind, 0, task)
+    this.#expireAt(this.#endOf(task))
+  }
+
+  first(): Task | undefined {
+    // A task may be settled while it waits, for instance because a handler timed out.
+    while (this.#tasks[0]?.isSettled() === true) this.#tasks.shift()
+    return this.#tasks[0]
+  }
+
+  second(): Task | undefined {
+    return this.#tasks[1]
+  }
+
+  shift(): Task | undefined {
+    return this.#tasks.shift()
+  }
+
+  isEmpty(): boolean {
+    return this.#tasks.length === 0
+  }
+
   /**
    * Resolves when the tasks that are on their way have arrived: after one turn of the event loop, or a few while
    * each brings another task that may share a commit.
    */
-  gathered(isShareable: (task: Task | undefined) => boolean): Promise<void>
+  async gathered(isShareable: (task: Task | undefined) => boolean): Promise<void> {
+    const end = performance.now() + maxGatherMilliseconds
+    let before: number
+    do {
+      before = Math.max(1, this.#tasks.length)
+      // By then every ready socket has delivered its request.
+      await new Promise<void>((resolve) => setImmediate(resolve))
+    } while (this.#tasks.length > before && isShareable(this.#tasks[0]) && performance.now() < end)
+  }
+
   /** Fails the tasks that have waited too long for another connection. Returns whether any task is left. */
-  blocked(cause: unknown): boolean
+  blocked(cause: unknown): boolean {
+    const now = performance.now()
+    const since = (this.#blockedSince ??= now)
+    const isOver = (task: Task): boolean =>
+      Math.max(task.since(), since) + timeoutOf(task, this.#limits.busy) <= now
+    for (const task of this.#take(isOver)) task.fail(storageFailure(cause, 'save'))
+    if (this.#tasks.length > 0) return true
+    this.#blockedSince = undefined
+    return false
+  }
+
   /** Called when no other connection holds the lock. */
-  unblocked(): void
+  unblocked(): void {
+    this.#blockedSince = undefined
+  }
+
   /** Returns whether a transaction that has held the lock for some milliseconds must release it. */
-  isOverdue(heldMilliseconds: number): boolean
-  failAll(error: () => unknown): void
-}
+  isOverdue(heldMilliseconds: number): boolean {
+    if (heldMilliseconds >= this.#limits.lock) return true
+    const [next] = this.#tasks
+    return next !== undefined && isUrgent(next) && heldMilliseconds >= waitLimits.lockBeforeUrgent
+  }
 
-// A commit takes longer than many turns of the event loop, so waiting for more tasks makes all of them faster.
-const maxGatherMilliseconds = 2
+  failAll(error: () => unknown): void {
+    for (const task of this.#take(() => true)) task.fail(error())
+  }
 
-/** Creates an empty queue. A task that has waited for too long fails. */
-export function waitingTasks(limits: WaitLimits): WaitingTasks {
-  let tasks: Task[] = []
-  let blockedSince: number | undefined
-  let expiry: ReturnType<typeof setTimeout> | undefined
-  // When the timer is due; infinite without one.
-  let expiresAt = Infinity
-
-  function take(isIn: (task: Task) => boolean): readonly Task[] {
+  #take(isIn: (task: Task) => boolean): readonly Task[] {
     const taken: Task[] = []
     const kept: Task[] = []
-    for (const task of tasks) (isIn(task) ? taken : kept).push(task)
-    tasks = kept
+    for (const task of this.#tasks) (isIn(task) ? taken : kept).push(task)
+    this.#tasks = kept
     return taken
   }
 
-  // A task may be settled while it waits, for instance because a handler timed out.
-  function dropSettled(): void {
-    while (tasks[0]?.isSettled() === true) tasks.shift()
-  }
-
-  function expire(): void {
-    expiresAt = Infinity
+  #expire(): void {
+    this.#expiresAt = Infinity
     const now = performance.now()
-    for (const task of take((one) => endOf(one) <= now)) task.fail(givenUp('expired'))
-    expireAt(tasks.reduce((least, task) => Math.min(least, endOf(task)), Infinity))
+    for (const task of this.#take((one) => this.#endOf(one) <= now)) task.fail(givenUp('expired'))
+    this.#expireAt(
+      this.#tasks.reduce((least, task) => Math.min(least, this.#endOf(task)), Infinity),
+    )
   }
 
   /** Sets the timer, unless it is due earlier. */
-  function expireAt(end: number): void {
-    if (end >= expiresAt) return
-    clearTimeout(expiry)
-    expiresAt = end
-    expiry = setTimeout(expire, Math.max(1, end - performance.now()))
-    expiry.unref()
+  #expireAt(end: number): void {
+    if (end >= this.#expiresAt) return
+    clearTimeout(this.#expiry)
+    this.#expiresAt = end
+    this.#expiry = setTimeout(() => this.#expire(), Math.max(1, end - performance.now()))
+    this.#expiry.unref()
   }
 
-  function endOf(task: Task): number {
-    return task.since() + timeoutOf(task, limits.queue)
-  }
-
-  return {
-    add(task) {
-      const rank = rankOf(task)
-      const behind = rank === lastRank ? -1 : tasks.findIndex((other) => rankOf(other) > rank)
-      if (behind === -1) tasks.push(task)
-      else tasks.splice(behind, 0, task)
-      expireAt(endOf(task))
-    },
-    first() {
-      dropSettled()
-      return tasks[0]
-    },
-    second: () => tasks[1],
-    shift: () => tasks.shift(),
-    isEmpty: () => tasks.length === 0,
-    async gathered(isShareable) {
-      const end = performance.now() + maxGatherMilliseconds
-      let before: number
-      do {
-        before = Math.max(1, tasks.length)
-        // By then every ready socket has delivered its request.
-        await new Promise<void>((resolve) => setImmediate(resolve))
-      } while (tasks.length > before && isShareable(tasks[0]) && performance.now() < end)
-    },
-    blocked(cause) {
-      const now = performance.now()
-      blockedSince ??= now
-      const since = blockedSince
-      const isOver = (task: Task): boolean =>
-        Math.max(task.since(), since) + timeoutOf(task, limits.busy) <= now
-      for (const task of take(isOver)) task.fail(storageFailure(cause, 'save'))
-      if (tasks.length > 0) return true
-      blockedSince = undefined
-      return false
-    },
-    unblocked() {
-      blockedSince = undefined
-    },
-    isOverdue(heldMilliseconds) {
-      if (heldMilliseconds >= limits.lock) return true
-      const [next] = tasks
-      return next !== undefined && isUrgent(next) && heldMilliseconds >= waitLimits.lockBeforeUrgent
-    },
-    failAll(error) {
-      for (const task of take(() => true)) task.fail(error())
-    },
+  #endOf(task: Task): number {
+    return task.since() + timeoutOf(task, this.#limits.queue)
   }
 }
 
