@@ -135,7 +135,7 @@ describe.each(storages)('on $name', (on) => {
   })
 })
 
-test('the size of a response has that of its cursor', async () => {
+test('the size of a response includes its cursor', async () => {
   const sizeOf = async (length: number): Promise<number> => {
     const listed = defineCollection({ key: 'id', fields, cursor: true })
     const { service, client } = open({}, { notes: listed })

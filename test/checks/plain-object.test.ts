@@ -47,7 +47,7 @@ test.each([
   }).toThrow(new TypeError(`The values must be an object: insert received ${found}`))
 })
 
-test('a plain prototype is that of an object literal of any realm, or none', () => {
+test('a plain object has the prototype of an object literal of any realm, or none', () => {
   expect(hasPlainPrototype(Object.defineProperty({}, 'id', { get: () => 1 }))).toBe(true)
   expect(hasPlainPrototype(Object.create(null) as object)).toBe(true)
   expect(hasPlainPrototype(runInNewContext('({})') as object)).toBe(true)

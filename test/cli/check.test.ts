@@ -101,7 +101,7 @@ test('the module can be named once', async () => {
   })
 })
 
-test('a view that can not be read is a problem, and the other tables are checked', async () => {
+test('a view that cannot be read is a problem, and the other tables are checked', async () => {
   const { code, output } = await runOn(
     `${table} INSERT INTO orders VALUES (1, '2024');
      ALTER TABLE orders RENAME TO kept;

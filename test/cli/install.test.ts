@@ -89,7 +89,7 @@ test('a dry run shows changes and DDL, and does nothing', async () => {
   expect(readdirSync(workingFolder)).not.toContain('data.db')
 })
 
-test('--sqlite makes the missing tables and columns, and says where it can not', async () => {
+test('--sqlite makes the missing tables and columns, and says where it cannot', async () => {
   const { run, workingFolder, installed, put } = await begin()
   const sqlite = ['--yes', '--sqlite', 'data.db']
   await run(['install', 'first.zip', ...sqlite])

@@ -62,7 +62,7 @@ test('a large table is named before it is read', async () => {
   expect(output).not.toContain('reading all rows')
 })
 
-test('what can not be published is listed with the reason', async () => {
+test('what cannot be published is listed with the reason', async () => {
   const { messages } = await open('odd').run('odd.db')
   const lines = messages.trimEnd().split('\n')
   expect(lines).toEqual(

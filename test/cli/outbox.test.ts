@@ -39,7 +39,7 @@ async function deadStage() {
   return { ...stage, first: first?.id ?? '', second: second?.id ?? '' }
 }
 
-test('outbox list shows the deliveries in their order, and only those of a state', async () => {
+test('outbox list shows the deliveries in their order, and only the deliveries of a state', async () => {
   const { run, outbox, receive } = await openCommandLine({
     backOff: { first: 60_000, max: 60_000 },
   })

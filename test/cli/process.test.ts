@@ -215,7 +215,7 @@ test(
 )
 
 test.skipIf(!existsSync('/dev/full'))(
-  'a result that can not be written is a failure (on a system with a device that is always full)',
+  'a result that cannot be written is a failure (on a system with a device that is always full)',
   async () => {
     const cli = join(folder, 'node_modules/rowgate/dist/cli.js')
     const full = await open('/dev/full', 'w')

@@ -235,7 +235,7 @@ describe.each(Object.entries(targets))('%s', (_, open) => {
     expect((await command('diff')).code).toBe(0)
   })
 
-  test('a field that is not required any more allows null with --allow rebuild', async () => {
+  test('a field that is no longer required allows null with --allow rebuild', async () => {
     const target = await openScene(unknown, { sku: { type: 'text' } }, ["1, 'a'"])
     const { code, output } = await target.command('apply', '--allow', 'rebuild')
     expect(code).toBe(0)

@@ -79,7 +79,7 @@ describe('a table', () => {
   })
 })
 
-describe('texts', () => {
+describe('strings', () => {
   test.each([
     ['maria', 5],
     ['漢字', 4],

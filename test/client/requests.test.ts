@@ -98,7 +98,7 @@ test.each(['a\nb', '', ' x', undefined])(
   },
 )
 
-test('does not follow a redirect: the key would be sent along', async () => {
+test('the client does not follow a redirect: the key would be sent along', async () => {
   const requested: unknown[] = []
   const other = await serveDuringTest((request, response) => {
     requested.push(request.url)
@@ -304,7 +304,7 @@ test('a custom fetch replaces the global one, and is called without a receiver',
   ])
 })
 
-test('arguments that can not be sent reject with a TypeError before anything is sent', async () => {
+test('arguments that cannot be sent reject with a TypeError before anything is sent', async () => {
   let requests = 0
   const url = await serveDuringTest((_, response) => {
     requests++

@@ -221,7 +221,7 @@ describe('a response of more bytes than maxResponseBytes rejects with RESPONSE_T
   })
 })
 
-describe('a response that is not that of a service rejects with INVALID_RESPONSE', () => {
+describe('a response that does not come from a service rejects with INVALID_RESPONSE', () => {
   test.each([
     ['more items than requested', { items: rows(11) }],
     ['items that are not a list', { items: { length: 3 } }],

@@ -131,7 +131,7 @@ test('a rule writes exact numbers into json fields', async () => {
   expect(stored).toContain('"extra":{"amount":12345678901234567890.123}')
 })
 
-test('a delivery sends the digits of its input, and keeps those of the response', async () => {
+test('a delivery sends the digits of its input, and keeps the digits of the response', async () => {
   const { target, bodies } = echo(() => '{"total":0.10000000000000000555}')
   const total = endpoint(target, {
     name: 'total',

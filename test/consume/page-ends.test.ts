@@ -179,7 +179,7 @@ describe('an error stays one', () => {
     expect(error.message).toBe('The result of paging.end must be true or false.')
   })
 
-  test.each([200, 302, 401, 429, 503])('the status %i can not be an end', (status) => {
+  test.each([200, 302, 401, 429, 503])('the status %i cannot be an end', (status) => {
     const paging = { ...kinds[1], endStatuses: [status] }
     expect(() => pages(listOf('empty'), {}, { paging })).toThrow('endStatuses')
   })

@@ -60,7 +60,7 @@ describe('lifetimes', () => {
     })
 
     test.each([121, 0, -1, 1.5, NaN, Infinity, 1e300, '60', null])(
-      'can not be %s: it is rejected, not made to fit',
+      'cannot be %s: it is rejected, not made to fit',
       async (expiresIn) => {
         const making = newKey(contract.service, { expiresIn: expiresIn as number })
         await expect(making).rejects.toThrow(TypeError)
@@ -116,7 +116,7 @@ describe('lifetimes', () => {
         expectUnknown(contract, await contract.get('/countries', withKey(key)), 'expired')
       })
 
-      test('can not be given a life beyond the calendar', async () => {
+      test('cannot be given a life beyond the calendar', async () => {
         for (const expiresIn of [Number.MAX_SAFE_INTEGER, 1e13]) {
           await expect(newKey(contract.service, { expiresIn })).rejects.toThrow('expiresIn')
         }

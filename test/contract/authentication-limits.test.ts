@@ -33,7 +33,7 @@ describeContract(
       expectError(await contract.post('/orders', { orderId: 9 }, withKey(key)), 429)
     })
 
-    test('counts each key separately, also those of one user', async () => {
+    test('counts each key separately, even if two keys belong to one user', async () => {
       const one = await newKey(contract.service)
       const two = await newKey(contract.service)
       for (let turn = 0; turn < 3; turn++) {

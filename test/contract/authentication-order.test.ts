@@ -11,7 +11,7 @@ const big = `{"title":"${'x'.repeat(2000)}"}`
 const wrong = withKey('AAAAAAAAAAAAAAAAAAAAAA')
 
 describeContract(
-  'the order of checks with keys (D31)',
+  'the order of checks with keys',
   { security: plainKeys({ properties: { AllowApiKeyInQueryString: true } }), bodyLimit: 1000 },
   (contract) => {
     const put = (path: string, headers = {}) =>
@@ -64,7 +64,7 @@ describeContract(
 )
 
 describeContract(
-  'the order of checks with keys over plain HTTP (D31)',
+  'the order of checks with keys over plain HTTP',
   {
     security: apiKeys({ name: 'keys', properties: { AllowApiKeyInQueryString: true } }),
   },

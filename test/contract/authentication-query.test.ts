@@ -92,7 +92,7 @@ describeContract(
       expect(answer.text).not.toContain(key)
     })
 
-    test('is rejected together with one in the header, also if they are equal', async () => {
+    test('is rejected together with one in the header, even if they are equal', async () => {
       const { key } = await newKey(contract.service)
       for (const value of [key, flipped(key), '']) {
         const answer = await contract.get(`/orders?apiKey=${value}`, withKey(key))

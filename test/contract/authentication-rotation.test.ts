@@ -70,7 +70,7 @@ describeContract('a rotated key', options, (contract) => {
     ])
   })
 
-  test('can not be rotated if it is inactive', async () => {
+  test('cannot be rotated if it is inactive', async () => {
     const revoked = await newKey(contract.service)
     const expired = await newKey(contract.service, { expiresIn: 1 })
     await contract.service.keys.revoke(revoked.keyId)

@@ -50,27 +50,24 @@ describe.each(cells)('the store of keys on $name', (cell) => {
     ['the keys', ['rowgate-security/keys']],
     ['the users', ['rowgate-security/users']],
     ['everything', everything],
-  ])(
-    'that can not be reached for %s answers 503, and serves when it is back',
-    async (_w, names) => {
-      itemsIn(await ask(withKey(made.key)))
-      breakDown(names, new StorageError('unavailable', { cause: new Error('10.0.0.1 rejected') }))
-      for (let turn = 0; turn < 3; turn++) {
-        const answer = await ask(withKey(made.key))
-        expectError(answer, 503, /not available at the moment/)
-        expect(answer.headers['retry-after']).toMatch(/^[1-9][0-9]*$/)
-        expect(answer.headers).not.toHaveProperty('www-authenticate')
-        expect(answer.text).not.toContain('10.0.0.1')
-      }
-      // The use of the key may have been written down before.
-      const told = typesOf().filter((type) => type !== 'security-record-failed')
-      expect(told).toEqual(Array(3).fill('storage-unavailable'))
-      broken.clear()
-      itemsIn(await ask(withKey(made.key)))
-    },
-  )
+  ])('that cannot be reached for %s answers 503, and serves when it is back', async (_w, names) => {
+    itemsIn(await ask(withKey(made.key)))
+    breakDown(names, new StorageError('unavailable', { cause: new Error('10.0.0.1 rejected') }))
+    for (let turn = 0; turn < 3; turn++) {
+      const answer = await ask(withKey(made.key))
+      expectError(answer, 503, /not available at the moment/)
+      expect(answer.headers['retry-after']).toMatch(/^[1-9][0-9]*$/)
+      expect(answer.headers).not.toHaveProperty('www-authenticate')
+      expect(answer.text).not.toContain('10.0.0.1')
+    }
+    // The use of the key may have been written down before.
+    const told = typesOf().filter((type) => type !== 'security-record-failed')
+    expect(told).toEqual(Array(3).fill('storage-unavailable'))
+    broken.clear()
+    itemsIn(await ask(withKey(made.key)))
+  })
 
-  test('that can not be reached responds 503 to a wrong key too, and 401 to what is not a key', async () => {
+  test('that cannot be reached responds 503 to a wrong key too, and 401 to what is not a key', async () => {
     breakDown(everything, new StorageError('unavailable'))
     expectError(await ask(withKey(flipped(made.key))), 503)
     expectError(await ask(withKey('no key')), 401)
@@ -99,7 +96,7 @@ describe.each(cells)('the store of keys on $name', (cell) => {
     expect(reports.splice(0)).toMatchObject([{ type: 'request-failed', error: { cause: error } }])
   })
 
-  test('that can not write a use serves the request and reports the failure', async () => {
+  test('that cannot write a use serves the request and reports the failure', async () => {
     const error = new StorageError('unavailable')
     breakDown(['a transaction'], error)
     itemsIn(await ask(withKey(made.key)))

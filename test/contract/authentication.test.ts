@@ -148,7 +148,7 @@ describeContract('the text of a key', { security: plainKeys() }, (contract) => {
     }
   })
 
-  test('with line breaks or escapes in it can not forge a line of the log', async () => {
+  test('with line breaks or escapes in it cannot forge a line of the log', async () => {
     const escapes = 'k\u001b[31m'
     const received = await contract.raw(
       rawRequest(`GET ${base}/orders`, [`X-API-Key: ${escapes}`, 'X-Other: 1']),

@@ -27,7 +27,7 @@ describeContract('the envelope', {}, (contract) => {
     expect(text).toBe('{"message":"Not found.","validations":[],"status":404}')
   })
 
-  test('of a failed save is that of the contract', async () => {
+  test('of a failed save is as in the contract', async () => {
     const { status, text } = await contract.post('/customers/ALFKI', {
       contactName: 'x'.repeat(31),
     })

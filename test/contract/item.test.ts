@@ -191,7 +191,7 @@ describeContract('POST and DELETE of an item', {}, (contract) => {
     expect(after).toEqual({ ...before, 'app/lines': changed })
   })
 
-  test('the key in the body must be that of the path', async () => {
+  test('the key in the body must equal the key in the path', async () => {
     itemIn(await contract.post('/customers/ALFKI', { customerId: 'ALFKI', city: 'Bonn' }))
     for (const customerId of ['ANATR', 'NEW', null, 5, '', 'alfki']) {
       expectInvalid(await contract.post('/customers/ALFKI', { customerId }), ['customerId'], {

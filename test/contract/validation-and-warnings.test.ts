@@ -91,7 +91,7 @@ describeContract('validations and warnings', {}, (contract) => {
     expect(id).toBe('e528f8d783b132e5fbdda6dfde7acd7a')
   })
 
-  test('errors have no id and can not be confirmed', async () => {
+  test('errors have no id and cannot be confirmed', async () => {
     const [id = ''] = idsOfWarnings(await contract.post('/orders', large))
     const sent = { orderId: 10, title: '', quantity: -1 }
     for (const given of [id, 'negative', 'error', '']) {

@@ -139,7 +139,7 @@ test('a cursor of another collection is rejected', async () => {
   expect(await ask(`/others?$after=${headers[header] ?? ''}`)).toMatchObject({ status: 400 })
 })
 
-test('rights are those of the request, whatever the cursor was made with', async () => {
+test('a request has the rights of its caller, whoever received the cursor', async () => {
   const { cursorOf, idsOf } = await stage()
   const cursor = await cursorOf('/notes?$limit=1&$sort=secret', auditor)
   const sorted = `/notes?$sort=secret&$after=${cursor}`
@@ -224,7 +224,7 @@ test('callers whose responses are equal have different cursors, also from the ca
   }
 })
 
-test('a position that is too long for a cursor is marked, and can not be continued', async () => {
+test('a position that is too long for a cursor is marked, and cannot be continued', async () => {
   const { service, get, idsOf } = await stage()
   const long = { region: 'north', title: 'x'.repeat(3_000) }
   await service
@@ -287,7 +287,7 @@ test.each([
     'cursor: can not be used with events.Filter.after',
   ],
   [{ key: 'id', fields, cursor: 'yes' }, 'cursor: must be'],
-])('the start rejects cursors where they can not be (%#)', (given, message) => {
+])('the start rejects cursors where they cannot be (%#)', (given, message) => {
   const collections = { notes: { cursor: true, ...given } } as never
   expect(() => serve(collections)).toThrow(message)
 })

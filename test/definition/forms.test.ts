@@ -30,7 +30,7 @@ test.each([
   ['security', [{}]],
   ['applications', null],
   ['nope', 1],
-])('the option %s can not be %j', (name, value) => {
+])('the option %s cannot be %j', (name, value) => {
   const [mistake, ...others] = mistakesIn(sound, { [name]: value })
   expect(mistake).toMatch(new RegExp(`^options\\.${name}: .`))
   expect(others).toEqual([])
@@ -55,7 +55,7 @@ test('applications may be written as JSON, without code', () => {
   expect(JSON.parse(JSON.stringify(definitionJsonSchema()))).toMatchObject({ type: 'object' })
 })
 
-test('defineCollection joins data and behaviour, and the result can not be changed', () => {
+test('defineCollection joins data and behaviour, and the result cannot be changed', () => {
   const defined = defineCollection(
     { key: 'id', fields: { id: integer(), name: text() } },
     { validations: [error('a', { check: () => undefined })] },

@@ -225,7 +225,7 @@ const mistaken: readonly (readonly [
     'it was renamed from the same column',
   ],
   [
-    'a page maximum above that of the service',
+    'a page maximum above the maximum of the service',
     { ...sound, pageSize: { maximum: 101 } },
     'pageSize.maximum',
     'maxPageSize',

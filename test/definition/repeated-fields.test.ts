@@ -68,7 +68,7 @@ test.each([
   )
 })
 
-test('a name is checked even if the options of its field repeat those of another', () => {
+test('a name is checked even if its field has the same options as another field', () => {
   const good = { type: 'text' }
   expect(() => checkApplications(applicationsOf({ id: good }, { 'first name': good }))).toThrow(
     /applications\.app\.collections\.c1\.fields\.first name: the name must start with a letter/,

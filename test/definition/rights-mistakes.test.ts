@@ -237,7 +237,7 @@ test.each([
   expect(mistakesIn(definition)).toEqual([])
 })
 
-test('the roles of an application are checked like those of a collection', () => {
+test('the roles of an application are checked like the roles of a collection', () => {
   const read = (roles: unknown) => () =>
     readApplications(JSON.parse(JSON.stringify({ app: { roles, collections: { things: sound } } })))
   expect(read([])).toThrow('applications.app.roles')

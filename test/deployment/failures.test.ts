@@ -50,7 +50,7 @@ const failing: readonly (readonly [string, Builder, string])[] = [
   ['gives a name without bytes', giving({ fileName: 'a.zip' }), noPackage],
   ['gives a text for bytes', giving({ fileName: 'a.zip', bytes: 'x' }), noPackage],
   ['gives an array for bytes', giving({ fileName: 'a.zip', bytes: [1, 2] }), noPackage],
-  ['gives a name with folders (I18)', giving({ fileName: '../a.zip', bytes }), badName],
+  ['gives a name with folders', giving({ fileName: '../a.zip', bytes }), badName],
   ['gives a name with a line end', giving({ fileName: 'a\r\nb.zip', bytes }), badName],
   ['gives a name with NUL', giving({ fileName: 'a\0.zip', bytes }), badName],
   ['gives an empty name', giving({ fileName: '', bytes }), noPackage],
@@ -62,7 +62,7 @@ const failing: readonly (readonly [string, Builder, string])[] = [
   ],
 ]
 
-describe.each(failing)('a builder that %s (I10)', (_, builder, reason) => {
+describe.each(failing)('a builder that %s', (_, builder, reason) => {
   test('fails the synchronous build and the queued one, and the service continues', async () => {
     const { client, ask, news, reports } = await openDeployment({
       builder,
@@ -95,7 +95,7 @@ describe.each(failing)('a builder that %s (I10)', (_, builder, reason) => {
 })
 
 describe.each(storages)('failed builds, $name', (on) => {
-  test('a failed build is 400 with its record for a waiting request, and 200 for a poll (I11)', async () => {
+  test('a failed build is 400 with its record for a waiting request, and 200 for a poll', async () => {
     const builder = saying(new BuildError('The tests are red.'))
     const { client, ask } = await openDeployment({ on, builder })
     const reply = await client.post(path, { solutionId: 'northwind', releaseNotes: 'n' })

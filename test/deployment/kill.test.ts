@@ -23,7 +23,7 @@ interface Table {
 }
 
 test.each(['release', 'release-queue'] as const)(
-  'a process that is killed at any point of a build loses and doubles nothing (%s, I05, I06)',
+  'a process that is killed at any point of a build loses and doubles nothing (%s)',
   { timeout: 180_000 },
   async (build) => {
     const whole = await runOnce({ build })

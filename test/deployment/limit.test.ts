@@ -32,7 +32,7 @@ describe.each(storages)('one limit for both ways to build, $name', (on) => {
     itemOf(await replyOf(client.post(release, body), builder))
   })
 
-  test('queued builds and those of requests share the workers and the limit', async () => {
+  test('queued builds and builds of requests share the workers and the limit', async () => {
     const builder = gatedBuilder()
     const { client, ask } = await openDeployment({ on, builder, workers: 1, queueLimit: 2 })
     const queued = await ask.queue()
@@ -73,7 +73,7 @@ describe.each(storages)('one limit for both ways to build, $name', (on) => {
     expect(page.count).toBe(1)
   })
 
-  test('more than a hundred builds that can not start do not hide those of other solutions', async () => {
+  test('more than a hundred builds that cannot start do not hide builds of other solutions', async () => {
     const builder = gatedBuilder()
     const { ask } = await openDeployment({
       on,

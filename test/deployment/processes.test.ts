@@ -57,7 +57,7 @@ async function shared(lease: number, builder: Builder = packageBuilder(), on = s
 }
 
 test.each(databases)(
-  'two processes on one $name database build 200 releases once each (I02)',
+  'two processes on one $name database build 200 releases once each',
   async (on) => {
     const { log, storage, ask, order } = await shared(5_000, packageBuilder(), on)
     const accepted: string[] = []
@@ -83,7 +83,7 @@ test.each(databases)(
   },
 )
 
-test('a process that was stopped beyond its lease changes nothing when it continues (I07)', async () => {
+test('a process that was stopped beyond its lease changes nothing when it continues', async () => {
   const { directory, log, storage, ask, order } = await shared(300)
   const until = join(directory, 'go')
   const stopped = start({ ...order('stopped'), until })
@@ -107,7 +107,7 @@ test('a process that was stopped beyond its lease changes nothing when it contin
   expect(await other.stop()).toBe(0)
 })
 
-test('a process whose event loop is blocked beyond its lease loses its build (I09)', async () => {
+test('a process whose event loop is blocked beyond its lease loses its build', async () => {
   const builder = gatedBuilder()
   const { log, storage, ask, order, deployment } = await shared(200, builder)
   const blocked = start({ ...order('blocked'), block: 2_000 })
@@ -130,7 +130,7 @@ test('a process whose event loop is blocked beyond its lease loses its build (I0
   await other.stop()
 })
 
-test('clocks that differ by minutes take no build away (I22)', async () => {
+test('clocks that differ by minutes take no build away', async () => {
   const { directory, log, storage, ask, order } = await shared(250)
   const until = join(directory, 'go')
   const early = start({ ...order('early'), until, clock: -300_000 })

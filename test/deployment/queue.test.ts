@@ -6,7 +6,7 @@ import { expectErrorReply, itemOf, itemsOf, openDeployment } from './deployment-
 const path = '/svc-deploy/release-queue'
 
 describe.each(storages)('queued builds, $name', (on) => {
-  test('a request responds immediately with the queue record, and a poll shows the state (I01)', async () => {
+  test('a request responds immediately with the queue record, and a poll shows the state', async () => {
     const builder = gatedBuilder()
     const { client, ask } = await openDeployment({ on, builder })
     const reply = await client.post(path, { solutionId: 'northwind', snapshot: false })
@@ -33,7 +33,7 @@ describe.each(storages)('queued builds, $name', (on) => {
     expect(textOf(release['file'])).toBe(`${String(record.releaseId)} 1`)
   })
 
-  test('a record needs no solution, and is not found under another one (D50, I15)', async () => {
+  test('a record needs no solution, and is not found under another one', async () => {
     const { client, ask } = await openDeployment({ on, workers: 0 })
     const { releaseId } = await ask.queue()
     const one = `${path}/${String(releaseId)}`
@@ -75,7 +75,7 @@ describe.each(storages)('queued builds, $name', (on) => {
     }
   })
 
-  test('builds begin in the order of their requests (I08)', async () => {
+  test('builds begin in the order of their requests', async () => {
     const builder = gatedBuilder()
     const { ask } = await openDeployment({ on, builder })
     const asked: unknown[] = []

@@ -91,7 +91,7 @@ describe.each(storages)('releases, $name', (on) => {
     expect(builder.jobs.at(-1)?.solution.name).toBe('Plain')
   })
 
-  test('the record of a release before it is built has its status, and no file (D54, I15)', async () => {
+  test('the record of a release before it is built has its status, and no file', async () => {
     const builder = gatedBuilder()
     const { client, ask } = await openDeployment({ on, builder, workers: 2 })
     const building = ask.build()
@@ -123,7 +123,7 @@ describe.each(storages)('releases, $name', (on) => {
     }
   })
 
-  test('two builds of one solution at once are two releases (I14)', async () => {
+  test('two builds of one solution at once are two releases', async () => {
     const builder = gatedBuilder()
     const { ask } = await openDeployment({ on, builder, workers: 2 })
     const both = [ask.build(), ask.build()]
@@ -135,7 +135,7 @@ describe.each(storages)('releases, $name', (on) => {
   })
 })
 
-describe.each(['release', 'release-queue'])('the body of a build, %s (I16)', (collection) => {
+describe.each(['release', 'release-queue'])('the body of a build, %s', (collection) => {
   const post = async (body: unknown) => {
     const { client, ...rest } = await openDeployment({ workers: 0 })
     const reply = await client.post(`/svc-deploy/${collection}`, body)

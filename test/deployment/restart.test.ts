@@ -15,7 +15,7 @@ describe('a service that ends while builds run or wait', () => {
     return () => sqliteStorage(file, { ensureSchema: true })
   }
 
-  test('returns its builds to the queue, and the next process builds all in order (I08, I24)', async () => {
+  test('returns its builds to the queue, and the next process builds all in order', async () => {
     const storage = reopen()
     const builder = gatedBuilder()
     const first = await openDeployment({ storage: storage(), builder })
@@ -79,7 +79,7 @@ describe('a service that ends while builds run or wait', () => {
 })
 
 describe.each(storages)('storage that can’t be reached for a while, $name', (on) => {
-  test('a build that has ended meanwhile is kept, once (I01)', async () => {
+  test('a build that has ended meanwhile is kept, once', async () => {
     const builder = gatedBuilder()
     const { wrap, interrupt, resume, rejected } = interruptible()
     const { storage, ask, news } = await openDeployment({ on, builder, wrap })

@@ -119,7 +119,7 @@ test('data of a collection that is not published is a mistake at start', () => {
   expect(start).not.toThrow('sales/countries')
 })
 
-test('of a worker that has lost its release replaces none', async () => {
+test('the snapshot of a worker that has lost its release replaces no other', async () => {
   const { storage, ask } = await openDeployment({ snapshotData })
   const { releaseId } = await ask.build({ solutionId: 'northwind', snapshot: true })
   const before = await keptBy(storage)

@@ -9,7 +9,7 @@ import { expectErrorReply, keyOf, openDeployment } from './deployment-service.ts
 const path = '/svc-deploy/release'
 
 describe.each(storages)('builds that take long, $name', (on) => {
-  test('a request that has waited long enough is 503, and its build continues (I13)', async () => {
+  test('a request that has waited long enough is 503, and its build continues', async () => {
     const builder = gatedBuilder()
     const { client, ask, reports } = await openDeployment({ on, builder, waitTimeout: 60 })
     const reply = await client.post(path, { solutionId: 'northwind' })
@@ -24,7 +24,7 @@ describe.each(storages)('builds that take long, $name', (on) => {
     expect(reports.filter(({ type }) => type === 'request-failed')).toEqual([])
   })
 
-  test('a request beyond the most that may wait is 429 and leaves nothing, also in a crowd (I20)', async () => {
+  test('a request beyond the maximum that may wait is 429 and leaves nothing, even if many arrive at once', async () => {
     const builder = gatedBuilder()
     const { client, ask } = await openDeployment({ on, builder, queueLimit: 4, workers: 0 })
     const replies = await Promise.all(
@@ -64,7 +64,7 @@ describe.each(storages)('builds that take long, $name', (on) => {
 })
 
 describe.each(bindings)('a client that leaves, by $name', (binding) => {
-  test('does not end its build, which can be had afterwards (I12)', async () => {
+  test('does not end its build, which can be had afterwards', async () => {
     const builder = gatedBuilder()
     const { service, ask, reports } = await openDeployment({ builder })
     const host = await binding.start(service)

@@ -8,7 +8,7 @@ import { openDeployment } from './deployment-service.ts'
 const { packages, releases } = deploymentCollections
 
 describe.each(storages)('workers, $name', (on) => {
-  test('two workers build 200 releases once each (I02)', { timeout: 60_000 }, async () => {
+  test('two workers build 200 releases once each', { timeout: 60_000 }, async () => {
     const builder = packageBuilder()
     const { deployment, storage, ask } = await openDeployment({ on, builder, workers: 4 })
     const second = deployment.work({ concurrency: 4 })
@@ -29,7 +29,7 @@ describe.each(storages)('workers, $name', (on) => {
     await second.stop()
   })
 
-  test('states go forward only, but for a build that is queued again (I01)', async () => {
+  test('states only go forward, except for a build that is queued again', async () => {
     const builder = gatedBuilder()
     const { ask, deployment } = await openDeployment({ on, builder, workers: 0 })
     const { releaseId } = await ask.queue()

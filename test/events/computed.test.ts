@@ -173,7 +173,7 @@ describeOnStorages('computed fields', (on) => {
     expect(await rows('things')).toHaveLength(1)
   })
 
-  on('can not be filtered, sorted or searched', async (open) => {
+  on('cannot be filtered, sorted or searched', async (open) => {
     const { ask } = await opened(open)
     expect((await ask('GET', '/people?name=Bo')).body).toMatchObject({
       status: 400,

@@ -72,7 +72,7 @@ describe('a Filter with handlers', () => {
     expect(queries).toEqual([event.query])
   })
 
-  test('adds the conditions of its before handler to those of the request', async () => {
+  test('adds the conditions of its before handler to the conditions of the request', async () => {
     const { queries } = await read('item', {
       before: ({ where }) => {
         where({ title: 'a' })

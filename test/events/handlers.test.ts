@@ -103,21 +103,18 @@ describeOnStorages('handlers', (on) => {
     }
   })
 
-  on(
-    'a before handler can not empty a required field that the request leaves out',
-    async (open) => {
-      const { ask, rows } = open({
-        tasks: tasks({ events: { Update: { before: ({ item }) => void (item.title = null) } } }),
-      })
-      expect((await ask('POST', '/tasks', task)).status).toBe(200)
-      const { status, body } = await ask('POST', '/tasks/1', { size: 5 })
-      expect(status).toBe(400)
-      expect(body.validations).toEqual([
-        { message: 'title is required.', severity: 'error', field: 'title' },
-      ])
-      expect(await rows('tasks')).toMatchObject([{ title: 'one', size: null }])
-    },
-  )
+  on('a before handler cannot empty a required field that the request leaves out', async (open) => {
+    const { ask, rows } = open({
+      tasks: tasks({ events: { Update: { before: ({ item }) => void (item.title = null) } } }),
+    })
+    expect((await ask('POST', '/tasks', task)).status).toBe(200)
+    const { status, body } = await ask('POST', '/tasks/1', { size: 5 })
+    expect(status).toBe(400)
+    expect(body.validations).toEqual([
+      { message: 'title is required.', severity: 'error', field: 'title' },
+    ])
+    expect(await rows('tasks')).toMatchObject([{ title: 'one', size: null }])
+  })
 
   on('Filter before narrows pages, counts and items, and never widens', async (open) => {
     const { ask, service } = open({

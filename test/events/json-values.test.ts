@@ -52,7 +52,7 @@ test('a before handler may change a list in place that the client did not send',
   expect(await notes.get(1)).toEqual({ id: 1, tags: ['old', 'new'], note: 'b' })
 })
 
-test('a handler can not change the stored item within a list', async () => {
+test('a handler cannot change the stored item within a list', async () => {
   const { notes, errors } = await open({
     events: { Update: { before: ({ stored }) => void tagsOf(stored).push('x') } },
   })
@@ -61,7 +61,7 @@ test('a handler can not change the stored item within a list', async () => {
   expect(errors).toEqual([expect.any(TypeError)])
 })
 
-test('a validation can not sort the list that it checks', async () => {
+test('a validation cannot sort the list that it checks', async () => {
   const { notes, errors } = await open({
     validations: [error('sorted', { check: (item) => void tagsOf(item).sort() })],
   })
@@ -70,7 +70,7 @@ test('a validation can not sort the list that it checks', async () => {
   expect(errors).toEqual([expect.any(TypeError)])
 })
 
-test('prepare can not add values that were not checked', async () => {
+test('prepare cannot add values that were not checked', async () => {
   const { notes, errors } = await open({
     events: { Insert: { prepare: ({ values }) => void tagsOf(values).push(Number.NaN) } },
   })

@@ -133,7 +133,7 @@ describeOnStorages('handlers of several saves in one transaction', (on) => {
     expect(order).toEqual(['prepare 1', 'prepare 2'])
   })
 
-  on('takes part in the transaction of a handler, also if the handler catches it', async (open) => {
+  on('takes part in the transaction of a handler, even if the handler catches it', async (open) => {
     const stage = open({
       log: loose(log),
       tasks: tasks({

@@ -74,30 +74,33 @@ describeOnStorages('prepare', (on) => {
     expect((await waiting).status).toBe(200)
   })
 
-  on('its findings are those of the event, which continues after error(...)', async (open) => {
-    const { ask, rows } = open({
-      tasks: tasks({
-        events: {
-          Insert: {
-            prepare: ({ error: add, warning, information }) => {
-              add('Not now.', 'size')
-              warning('late', 'It is late.')
-              information('Checked.')
-            },
-            before: ({ error: add }) => {
-              add('Not this.', 'title')
+  on(
+    'its findings become findings of the event, which continues after error(...)',
+    async (open) => {
+      const { ask, rows } = open({
+        tasks: tasks({
+          events: {
+            Insert: {
+              prepare: ({ error: add, warning, information }) => {
+                add('Not now.', 'size')
+                warning('late', 'It is late.')
+                information('Checked.')
+              },
+              before: ({ error: add }) => {
+                add('Not this.', 'title')
+              },
             },
           },
-        },
-      }),
-    })
-    const { status, body } = await ask('POST', '/tasks', task)
-    expect([status, body.validations.map(({ message }) => message)]).toEqual([
-      400,
-      ['Not this.', 'Not now.', 'It is late.', 'Checked.'],
-    ])
-    expect(await rows('tasks')).toEqual([])
-  })
+        }),
+      })
+      const { status, body } = await ask('POST', '/tasks', task)
+      expect([status, body.validations.map(({ message }) => message)]).toEqual([
+        400,
+        ['Not this.', 'Not now.', 'It is late.', 'Checked.'],
+      ])
+      expect(await rows('tasks')).toEqual([])
+    },
+  )
 
   on('reject(...) ends the event before its transaction', async (open) => {
     const never = () => {

@@ -65,7 +65,7 @@ describe.each(everywhere)('on $name', (on) => {
 
 const conflict = () => new StorageError('unavailable', { isConflict: true })
 
-test('a transaction is repeated also if its code throws another error for the conflict', async () => {
+test('a transaction is repeated even if its code throws another error for the conflict', async () => {
   const { state, storage } = failing(conflict())
   const work = async (access: ReturnType<typeof open>, repeat: boolean) =>
     access.transaction(

@@ -97,7 +97,7 @@ test.each(['', 5, false, {}])('a rule that returns %j fails, and is reported', a
   ])
 })
 
-test('a rule receives the item, and the stored one, which it can not change', async () => {
+test('a rule receives the item, and the stored one, which it cannot change', async () => {
   const seen: unknown[] = []
   const rule: Rules[number] = error('r', {
     events: ['Insert', 'Update', 'Delete'],

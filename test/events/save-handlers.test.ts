@@ -95,7 +95,7 @@ test('Save may change and reject the item; what it rejects is not seen by Insert
   expect(calls).toBe(1)
 })
 
-test('a committed handler of Save that fails is reported, and that of Insert runs', async () => {
+test('a committed handler of Save that fails is reported, and the handler of Insert runs', async () => {
   let calls = 0
   const { service, notes, reports } = open({
     Save: {

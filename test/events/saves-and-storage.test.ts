@@ -327,7 +327,7 @@ test('an item that would leave the rows of its caller is forbidden', async () =>
   expect(calls).toHaveLength(1)
 })
 
-test('the id of a warning is that of its event, key and data', async () => {
+test('the id of a warning depends on its event, key and data', async () => {
   const rule = { check: () => 'Sure?', events: ['Insert', 'Update', 'Delete'] } as const
   const collection = publish({ validations: [warning('sure', rule)] })
   const own = viewOf(collection, maria)
@@ -344,7 +344,7 @@ test('the id of a warning is that of its event, key and data', async () => {
   }
 })
 
-test('the errors of a request come with those of missing fields, each field once', async () => {
+test('the errors of a request come with the errors of missing fields, each field once', async () => {
   const { run } = stubbedStorage(notes)
   const outcome = await run(planInsert(view, { title: 1, nope: 2, state: 'mine' }))
   expect(outcome.validations.map(({ message }) => message)).toEqual([

@@ -34,7 +34,7 @@ describeOnStorages('code of the host that takes too long', (on) => {
     })
   }
 
-  on('code that has timed out can not write any more, and its signal is aborted', async (open) => {
+  on('code that has timed out can no longer write, and its signal is aborted', async (open) => {
     const seen: string[] = []
     const stage = open(
       {

@@ -7,7 +7,7 @@ import { until } from '../kit/service.ts'
 const task = { id: 1, title: 'one' }
 
 describeOnStorages('the transaction of an event', (on) => {
-  on('nested events share the transaction, and are undone with it (K12)', async (open) => {
+  on('nested events share the transaction, and are undone with it', async (open) => {
     const { ask, rows } = open({
       log: loose(log),
       tasks: tasks({

@@ -143,7 +143,7 @@ for (const storage of storages)
       expect(await rows('words')).toEqual([])
     })
 
-    test('can not be referred to, even if another program has stored such an item', async () => {
+    test('cannot be referred to, even if another program has stored such an item', async () => {
       const { ask, plant, rows, own } = await open({ words, uses })
       await plant('words', { word: longest, note: null })
       expect((await ask('POST', '/uses', { id: 1, word: longest })).status).toBe(200)
@@ -180,7 +180,7 @@ for (const storage of storages)
       expect((await ask('POST', '/uses/1', { word: tooLong })).status).toBe(200)
     })
 
-    test('can not be referred to by one part of a composite reference', async () => {
+    test('cannot be referred to by one part of a composite reference', async () => {
       const pairs = defineCollection({
         key: ['left', 'right'],
         fields: { left: text(), right: text() },
@@ -208,7 +208,7 @@ for (const storage of storages)
   })
 
 test.each(drivers)(
-  '%s: the default of a column gives no key that no path can have',
+  '%s: the default of a column never makes a key that no path can have',
   async (driver) => {
     const handle = openHandle(driver, ':memory:')
     handle.exec(

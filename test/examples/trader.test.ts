@@ -62,7 +62,7 @@ test('the sample data is complete', async () => {
 })
 
 describe('a customer', () => {
-  test('with orders can not be deleted', async () => {
+  test('with orders cannot be deleted', async () => {
     await expect(trader.collection('sales', 'customers').delete('ALFKI')).rejects.toMatchObject({
       code: 'ITEM_IN_USE',
       message: 'Other items still refer to this one: orders.',
@@ -91,7 +91,7 @@ describe('an order', () => {
     expect((await orders.delete(saved.item.orderId))?.rejected).toBe(false)
   })
 
-  test('can not be required or shipped before its date', async () => {
+  test('cannot be required or shipped before its date', async () => {
     const changed = await trader
       .collection('sales', 'orders')
       .change({ requiredDate: '2020-01-01', shippedDate: '2020-01-01' }, 10427)
@@ -101,7 +101,7 @@ describe('an order', () => {
     ])
   })
 
-  test('is shipped once, and can not be deleted then', async () => {
+  test('is shipped once, and cannot be deleted then', async () => {
     const orders = trader.collection('sales', 'orders')
     const early = { orderId: 10410, shipperId: 4, shippedDate: '2020-01-01' }
     expect(messagesOf(await orders.invoke('ship', early))).toHaveLength(1)
@@ -174,14 +174,14 @@ describe('a salesman', () => {
     expect((await customers.delete('NEUER'))?.rejected).toBe(false)
   })
 
-  test('can not insert an order for a customer whom he can not read', async () => {
+  test('cannot insert an order for a customer whom he cannot read', async () => {
     const orders = salesman.collection('sales', 'orders')
     expect(messagesOf(await orders.insert({ customerId: foreign }))).toEqual([
       'customerId must be the key of an item of customers.',
     ])
   })
 
-  test('can not change products, but his sales reduce the stock', async () => {
+  test('cannot change products, but his sales reduce the stock', async () => {
     const products = salesman.collection('sales', 'products')
     await expect(products.update(1, { unitsInStock: 0 })).rejects.toMatchObject({
       code: 'FORBIDDEN',
@@ -194,7 +194,7 @@ describe('a salesman', () => {
     expect(await stockOf(1)).toBe(before)
   })
 
-  test('can not read private fields of colleagues', async () => {
+  test('cannot read private fields of colleagues', async () => {
     const visible = ['employeeId', 'lastName', 'firstName', 'title', 'reportsTo']
     const colleague = await salesman.collection('sales', 'employees').get(1)
     expect(Object.keys(colleague ?? {})).toEqual(visible)

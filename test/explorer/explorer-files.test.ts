@@ -30,7 +30,7 @@ test('the page has no inline script or style, and allows none', async () => {
   expect(policy).not.toMatch(/unsafe|\*|https?:/)
 })
 
-test('every file that the page names is served, and those of Swagger UI are kept', async () => {
+test('every file that the page names is served, and the files of Swagger UI are cached', async () => {
   const page = await (await get('explorer')).text()
   const files = [...page.matchAll(/(?:src|href)="(explorer\/[^"]+)"/g)].map(([, path = '']) => path)
   expect(files).toHaveLength(4)

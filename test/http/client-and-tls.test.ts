@@ -106,7 +106,7 @@ describe('straight from the client', () => {
     })
   })
 
-  test('over TLS, too, the address is that of the socket', async () => {
+  test('over TLS, too, the address comes from the socket', async () => {
     const way = await ask({ to: await tls(), from: client, headers: spoofed })
     expect(way).toEqual({ secure: true, peer: client })
   })

@@ -48,7 +48,7 @@ test.each([
   expect(await ask({ to, from: client, headers: spoofed })).toEqual({ secure: false, peer: client })
 })
 
-test('values that a client sends before those of the proxy have no effect', async () => {
+test('values that a client sends before the values of the proxy have no effect', async () => {
   const to = await telling({ trustProxy: proxy })
   const headers = {
     'x-forwarded-proto': 'https, http',

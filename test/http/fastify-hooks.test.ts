@@ -85,7 +85,7 @@ describe('hooks of the application', () => {
     },
   )
 
-  test('headers that were set before are kept, and those of the service are not changed', async () => {
+  test('headers that were set before are kept, and the headers of the service are not changed', async () => {
     const { service } = noteService()
     const { port } = await started(service, (app) => {
       app.addHook('onRequest', async (_request, reply) => {

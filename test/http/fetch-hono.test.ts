@@ -153,7 +153,7 @@ describe('middleware of the application', () => {
 })
 
 describe('on the wire', () => {
-  test('the responses are those of Node, byte for byte', async () => {
+  test('the responses equal the responses of Node, byte for byte', async () => {
     const nodeDesk = await started(startPlain(toNodeHandler(openDesk().service), '127.0.0.1'))
     const rest = toFetchHandler(openDesk().service)
     const fetchDesk = await started(startApp({ fetch: rest }))
@@ -212,7 +212,7 @@ describe('the address of the client', () => {
     return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as unknown
   }
 
-  test('is that of the socket if Node passes it', async () => {
+  test('comes from the socket if Node passes it', async () => {
     for (const target of ['/with-node', 'https://evil.test/with-node']) {
       expect(await ways(target)).toEqual({ secure: false, peer: '127.0.0.1' })
     }

@@ -57,7 +57,7 @@ test.each([
   expect(way(value, rfc7239).peer).toBe(peer)
 })
 
-test('without an address of the socket there is none', () => {
+test('without an address of the socket, there is no address', () => {
   const proxies = trustedProxies({ trustedProxies: ['0.0.0.0/0', '::/0'] })
   expect(proxies.clientOf(undefined, () => client)).toBeUndefined()
   expect(proxies.isHttps(undefined, () => 'https')).toBe(false)
@@ -97,7 +97,7 @@ test('it is the last of the list that is not trusted, whatever stands in front',
   )
 })
 
-test('of RFC 7239 it is that, or where quotes do not match the proxy, whatever stands in front', () => {
+test('in a Forwarded header of RFC 7239, the client is the address before the proxy, or the proxy if quotes do not match', () => {
   const seen = new Set<string | undefined>()
   fc.assert(
     fc.property(garbage, fc.constantFrom(client, '2001:db8::7'), (before, address) => {

@@ -288,7 +288,7 @@ test('a request over HTTP/2 is authenticated', async () => {
   expect(status).toBe(200)
 })
 
-test('the caller is that of the service: its rights, and never those of the system', async () => {
+test('the caller is the one that the service has authenticated, and never has the rights of the system', async () => {
   const request = new Request('http://localhost/own', { headers: { 'X-API-Key': key } })
   const caller = await service.authenticate(request, { secure: true })
   expect(caller).toMatchObject({

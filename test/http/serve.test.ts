@@ -58,7 +58,7 @@ test('responds to health checks if health is true', async () => {
   await serving.close()
 })
 
-test('is not ready while storage can not be opened', async () => {
+test('a served service is not ready while storage cannot be opened', async () => {
   let isOpen = true
   const service: ServedService = {
     ...open(),
@@ -71,7 +71,7 @@ test('is not ready while storage can not be opened', async () => {
   await serving.close()
 })
 
-test('is not ready while storage can not be read, and after the service is closed', async () => {
+test('a served service is not ready while storage cannot be read, and after the service is closed', async () => {
   const memory = memoryStorage()
   const limits: number[] = []
   let failure: Error | undefined
@@ -110,7 +110,7 @@ test('is not ready while storage can not be read, and after the service is close
   await serving.close()
 })
 
-test('is ready without stored collections', async () => {
+test('a served service is ready without stored collections', async () => {
   const service = createService({
     applications: {},
     storage: memoryStorage(),
@@ -182,7 +182,7 @@ test('closed resolves after close and after an abort, when the service is closed
   }
 })
 
-test('closed and close reject if the service can not be closed', async () => {
+test('closed and close reject if the service cannot be closed', async () => {
   const service: ServedService = { ...open(), close: () => Promise.reject(new Error('stuck')) }
   const serving = await started(service)
   await expect(serving.close()).rejects.toThrow('stuck')

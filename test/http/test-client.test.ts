@@ -35,7 +35,7 @@ test('saves, finds and deletes', async () => {
   expect((await get(notes)).body.items).toEqual([])
 })
 
-test('writes queries', async () => {
+test('the test client writes queries', async () => {
   const { get, post } = client()
   await post(notes, { noteId: 1, words: 'a & b' })
   await post(notes, { noteId: 2, words: 'c+d=%' })
@@ -49,7 +49,7 @@ test('writes queries', async () => {
   expect(await wordsOf({ query: {} })).toHaveLength(2)
 })
 
-test('takes paths as they are written', async () => {
+test('the test client sends paths as they are written', async () => {
   const { get } = client()
   const statusOf = async (path: string) => (await get(path)).status
   expect(await statusOf('/desk/../desk/notes')).toBe(404)

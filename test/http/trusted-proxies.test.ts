@@ -9,7 +9,7 @@ function isTrusted(entry: string, address: string): boolean {
 
 const ipv4 = fc.ipV4()
 
-describe('which entries there may be', () => {
+describe('valid entries of trustProxy', () => {
   test.each([
     '10.0.0.5',
     '10.0.0.0/8',
@@ -78,7 +78,7 @@ describe('which entries there may be', () => {
   })
 })
 
-describe('which addresses an entry covers', () => {
+describe('the addresses of an entry', () => {
   const asNumber = (address: string) =>
     address.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0)
   const network = (address: string, prefix: number) =>

@@ -30,7 +30,7 @@ function create(change = ''): string {
   return folder
 }
 
-test('what SQLite can not check is not published, with the way out, and the rest works', async () => {
+test('what SQLite cannot check is not published, with the way out, and the rest works', async () => {
   const folder = create()
   const published = await publishFile(folder, 'keys')
   await exerciseAll(published)

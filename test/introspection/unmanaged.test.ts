@@ -15,7 +15,7 @@ import {
 
 const bytes = { SQLite: 'blob', PostgreSQL: 'bytea', MariaDB: 'longblob' }
 
-describe.each(databaseKinds)('what a definition of $name can not express', (kind) => {
+describe.each(databaseKinds)('what a definition of $name cannot express', (kind) => {
   const { name, quoted } = kind
   let folder: string
   let database: EmptyDatabase

@@ -20,7 +20,7 @@ async function introspect(...line: readonly string[]) {
 }
 
 describe.skipIf((await missingPostgres()) !== undefined)('views of PostgreSQL', () => {
-  test('that the role can not read are left out, with the reason', async () => {
+  test('that the role cannot read are left out, with the reason', async () => {
     const { name, run, drop } = await testSchema()
     const role = `${name}_reader`
     onTestFinished(async () => {
@@ -59,7 +59,7 @@ describe.skipIf((await missingPostgres()) !== undefined)('views of PostgreSQL', 
 })
 
 describe.skipIf((await missingMariaDb()) !== undefined)('views of MariaDB', () => {
-  test('that the user can not read are left out, with the reason', async () => {
+  test('that the user cannot read are left out, with the reason', async () => {
     const { name, run, drop } = await testDatabase()
     const user = `${name}_u`.slice(-32)
     onTestFinished(async () => {

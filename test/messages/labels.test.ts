@@ -100,7 +100,7 @@ test('a rule with a message that returns neither true nor false fails', async ()
   expect((await client.post('/app/events', { id: 1, title: 'a' })).status).toBe(500)
 })
 
-test('the message of a rule replaces those of its validator, once for each field', async () => {
+test('the message of a rule replaces the messages of its validator, once for each field', async () => {
   const issues = [
     { message: 'a', path: ['seats'] },
     { message: 'b', path: ['seats'] },
@@ -115,7 +115,7 @@ test('the message of a rule replaces those of its validator, once for each field
   ])
 })
 
-test('a message with the value of a field that the caller can not read is neutral', async () => {
+test('a message with the value of a field that the caller cannot read is neutral', async () => {
   const secret = { check: () => false, message: 'The code is {code}.' }
   const { service } = serve({
     validations: [error('e', { ...secret, field: 'title' }), information('i', secret)],
@@ -159,7 +159,7 @@ test('rules and handlers can give a text for each language, and respond in Engli
 })
 
 test.each([{}, { en: '' }, { de: 'Nein.' }, { en: 'No.', de: 5 }, '', 5, null])(
-  'a handler can not use %j as a message',
+  'a handler cannot use %j as a message',
   async (message) => {
     const { client } = serve({
       events: { Insert: { before: (event) => event.error(message as never) } },

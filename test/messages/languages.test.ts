@@ -107,7 +107,7 @@ describe('a service with languages', () => {
     expect(headers.get('Content-Language')).toBe(tag)
   })
 
-  test('uses English texts for those that a language lacks', async () => {
+  test('uses English for messages that a language lacks', async () => {
     const client = createTestClient(serve(german))
     const { body } = await client.post('/app/tasks', { id: 1, title: 5 }, accepting('de'))
     expect(body.validations[0]?.message).toMatch(/^Titel must be a string/)
@@ -125,7 +125,7 @@ describe('a service with languages', () => {
     expect(malformed.body.message).toBe('Unknown query parameter: citty.')
   })
 
-  test('translates the messages of handlers, and those of calls that handlers make', async () => {
+  test('translates the messages of handlers, and of calls that handlers make', async () => {
     const client = createTestClient(serve(german))
     const failed = await client.post('/app/tasks', { id: 1, title: 'fail' }, accepting('de'))
     expect(failed.body.message).toBe('Gescheitert.')
@@ -151,7 +151,7 @@ describe('a service with languages', () => {
     expect(confirmed.status).toBe(200)
   })
 
-  test('replaces English texts, without Vary if there is no other language', async () => {
+  test('replaces English messages, without Vary if there is no other language', async () => {
     const client = createTestClient(serve({ en: { required: 'Please enter {field}.' } }))
     const { body, headers } = await client.post('/app/tasks', { id: 1 }, accepting('de'))
     expect(body.validations[0]?.message).toBe('Please enter Title.')
@@ -296,7 +296,7 @@ test.each([
   expect(mistakesIn(sound, { messages }).join('\n')).toContain(expected)
 })
 
-test('names and placeholders of texts are checked by the compiler', () => {
+test('names and placeholders of messages are checked by the compiler', () => {
   const options = {
     applications: { app: { collections: { tasks } } },
     storage: memoryStorage(),

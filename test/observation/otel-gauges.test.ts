@@ -143,7 +143,7 @@ describe.each(ownDatabases)('with $name', ({ missing, create }) => {
   })
 })
 
-test('a service that is closed, and one that can not be read, do not affect the other metrics', async () => {
+test('a service that is closed, and one that cannot be read, do not affect the other metrics', async () => {
   const { sdk, telemetry } = startGauges()
   const told = listenToDiag()
   const { service } = await openOrders({ workers: 0 })

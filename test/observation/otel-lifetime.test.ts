@@ -142,7 +142,7 @@ test('histograms record the seconds of each stage, with few attributes', async (
   expect(await counts('rowgate.security.duration')).toEqual([[{ 'rowgate.provider': 'keys' }, 4]])
 })
 
-test('the buckets of HTTP and of databases are those of the semantic conventions', async () => {
+test('the buckets of HTTP and of databases follow the semantic conventions', async () => {
   const sdk = openSdk()
   const client = await openClient()
   const telemetry = startTelemetry(providersOf(sdk))

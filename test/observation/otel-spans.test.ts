@@ -46,7 +46,7 @@ async function open(options: TelemetryOptions = {}) {
   return { sdk, service, ask, key }
 }
 
-test('a page is a span of the server, with those of security, event and storage in it', async () => {
+test('a page is a span of the server, with the spans of security, event and storage in it', async () => {
   const { sdk, ask } = await open()
   expect(await ask('GET', '/orders?$limit=2&title=one')).toBe(200)
   const root = 'GET /rest/v1/sales/orders'

@@ -51,7 +51,7 @@ test('a caller with a role sees the events of the role', () => {
   expect(operationsOf(of('Boss'))).not.toContain('post /app/people')
 })
 
-test('a document never names a field that the caller can not read', () => {
+test('a document never names a field that the caller cannot read', () => {
   const text = JSON.stringify(of().document)
   expect(text).not.toMatch(/salary|secret/)
   expect(text).not.toContain('Office')

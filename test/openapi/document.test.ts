@@ -316,7 +316,7 @@ test('the brand is in the names of headers', () => {
   })
 })
 
-test('security schemes are those of the enabled providers', () => {
+test('every enabled provider has a security scheme', () => {
   const security = [
     apiKeys({
       name: 'second',
@@ -388,7 +388,7 @@ test('rejects definitions with mistakes', () => {
   ).toThrow('applications.a.collections.wrong.fields.more.example: must have at most 2 characters')
 })
 
-test('json values of a definition keep their digits, and a body says what json can not hold', () => {
+test('json values of a definition keep their digits, and a body says what json cannot hold', () => {
   const large = new JsonNumber('12345678901234567890.5')
   const limits = defineCollection({
     fields: { limit: json({ enumeration: [large, 1.5], default: large, example: large }) },

@@ -87,7 +87,7 @@ test('serves a document of each application', async () => {
   expect((await get('openapi/unknown.json', 'olivia')).status).toBe(404)
 })
 
-test('leaves out a collection whose row rule allows the caller no rows', async () => {
+test('a document leaves out a collection whose row rule allows the caller no rows', async () => {
   const { paths } = await documentOf('openapi.json', 'nobody')
   expect(Object.keys(paths)).toEqual(['/other/lists', '/other/lists/{id}'])
 })
@@ -104,7 +104,7 @@ test('callers with the same rights share a document, and others have one of thei
 })
 
 test.each(['', '/api', '/a/b', "/it's", '/x=1', '/~me', '/yes', '/1e3'])(
-  'below the mount %j a document is that of openApiDocument, byte for byte',
+  'below the mount %j a document equals openApiDocument, byte for byte',
   async (prefix) => {
     const handler = toFetchHandler(service, { prefix })
     for (const application of [undefined, 'desk', 'other']) {
@@ -124,7 +124,7 @@ test.each(['', '/api', '/a/b', "/it's", '/x=1', '/~me', '/yes', '/1e3'])(
   },
 )
 
-test('a document is computed once for all mounts, also if clients choose their paths', async () => {
+test('a document is computed once for all mounts, even if clients choose their paths', async () => {
   const fields = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`f${at}`, text()]))
   const collections = Object.fromEntries(
     Array.from({ length: 100 }, (_, at) => [

@@ -81,7 +81,7 @@ test('the heading fits mistakes of options and of definitions', () => {
   )
 })
 
-test('a malformed field has only that mistake, also if other options name it', () => {
+test('a malformed field has only that mistake, even if other options name it', () => {
   const things = {
     key: 'id',
     defaultSort: ['id'],

@@ -62,7 +62,7 @@ test('a page has the prefix of node:http', async () => {
   expect(await (await fetch(`${url}/api/rest/v1/help`)).text()).toBe('at /api')
 })
 
-test('a page has the path of all mounts of Express, and other paths are those of the app', async () => {
+test('a page has the path of all mounts of Express, and other paths belong to the app', async () => {
   const app = express()
   app.use('/deep', express.Router().use('/api', toExpressHandler(withHelp())))
   app.use((_request, response) => void response.send('the app'))
@@ -75,7 +75,7 @@ test('a page has the path of all mounts of Express, and other paths are those of
   expect(await at('other')).toBe('the app')
 })
 
-test('a page has the prefix of Fastify, and other paths are those of the app', async () => {
+test('a page has the prefix of Fastify, and other paths belong to the app', async () => {
   const app = fastify()
   ends.push(() => app.close())
   await app.register(rowgateFastify, { service: withHelp(), prefix: '/api' })
@@ -84,7 +84,7 @@ test('a page has the prefix of Fastify, and other paths are those of the app', a
   expect(await at('other')).toContain('Route GET:/api/rest/v1/other not found')
 })
 
-test('a page has the prefix of a fetch handler, and other paths are those of the app', async () => {
+test('a page has the prefix of a fetch handler, and other paths belong to the app', async () => {
   const handler = toFetchHandler(withHelp(), { prefix: '/api', outside: 'pass' })
   const at = (path: string) => handler(new Request(`http://localhost/api/rest/v1/${path}`))
   expect(await (await at('help'))?.text()).toBe('at /api')

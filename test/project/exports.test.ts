@@ -17,7 +17,7 @@ interface CompilerSettings {
   readonly compilerOptions: { readonly paths: unknown }
 }
 
-test('the public names are those of exports.txt (vitest -u accepts a change)', async () => {
+test('the public names equal exports.txt (vitest -u accepts a change)', async () => {
   const list = entries.flatMap(({ specifier }) => [
     specifier,
     ...names

@@ -79,7 +79,7 @@ test('the values of a body have at most 32 levels', () => {
   expect(() => decodeBody(bytes(']'.repeat(1_000_000)))).toThrow('JSON')
 })
 
-test('the depth of a body is that of its deepest value, not the number of its objects', () => {
+test('the depth of a body is the depth of its deepest value, not the number of its objects', () => {
   const siblings = (one: string) => bytes(`{"a":[${Array(40).fill(one).join()}]}`)
   expect(decodeBody(siblings('{}')).values).toEqual({ a: Array(40).fill({}) })
   expect(decodeBody(siblings('[]')).values).toEqual({ a: Array(40).fill([]) })

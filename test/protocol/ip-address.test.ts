@@ -47,7 +47,7 @@ test('the shortest form of an address has the groups of the address', () => {
   )
 })
 
-test('the shortest form is that of Node, which writes the last 32 bits of some addresses as IPv4', () => {
+test('the shortest form equals the form of Node, which writes the last 32 bits of some addresses as IPv4', () => {
   const canonical = (value: string): string =>
     isIPv6(value) ? new SocketAddress({ address: value, family: 'ipv6' }).address : value
   fc.assert(

@@ -32,7 +32,7 @@ test('an array or object is written again as it was parsed, but for white space'
   fc.assert(property, { numRuns: 2000 })
 })
 
-test('a member of an object keeps its text, also if it is a number or a string', () => {
+test('a member of an object keeps its text, even if it is a number or a string', () => {
   const property = fc.property(jsonTexts, jsonTexts, spaces, (one, other, between) => {
     const item: Record<string, unknown> = {}
     const wide = spaced(one, between)
@@ -191,7 +191,7 @@ test('a JsonNumber is a number of JSON that a double holds as a finite value', (
   )
 })
 
-test('the canonical JSON of equal values is equal, and that of others is not', () => {
+test('equal values have equal canonical JSON, and other values do not', () => {
   const of = (text: string): string => canonicalJson(parseJson(text))
   const property = fc.property(numberTexts, numberTexts, (one, other) => {
     expect(of(`[${one}]`)).toBe(of(`[ ${one} ]`))
@@ -232,7 +232,7 @@ test.each([
   expect(mayExceedBounds(text)).toBe(expected)
 })
 
-test('depth is that of the deepest value', () => {
+test('the depth of a value is the depth of its deepest part', () => {
   expect(['1', '[]', '{"[":"]"}', '[[],{"a":[{}]}]'].map(depthOf)).toEqual([0, 1, 1, 4])
 })
 

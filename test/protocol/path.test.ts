@@ -263,6 +263,6 @@ test.each([
   ['.', 2, undefined],
   ['a,b', 1, undefined],
   ['a,b', 2, 'keyWithComma'],
-])('why "%s" among %i parts can not be addressed: %s', (part, parts, reason) =>
+])('why "%s" among %i parts cannot be addressed: %s', (part, parts, reason) =>
   expect(unaddressable(part, parts)).toBe(reason),
 )

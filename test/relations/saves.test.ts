@@ -137,7 +137,7 @@ describeRelations('a reference', (on) => {
   })
 })
 
-describeRelations('a reference to items that the caller can not read', (on) => {
+describeRelations('a reference to items that the caller cannot read', (on) => {
   const rooms = defineCollection({
     key: 'roomId',
     fields: { roomId: integer(), owner: text() },
@@ -195,7 +195,7 @@ describeRelations('a reference to items that the caller can not read', (on) => {
 })
 
 describeRelations('a reference to the item itself', (on) => {
-  on('can not name a number that storage has not generated yet', async (open) => {
+  on('cannot name a number that storage has not generated yet', async (open) => {
     const { ask } = open({
       tree: defineCollection({
         key: 'id',

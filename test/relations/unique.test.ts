@@ -66,7 +66,7 @@ describeRelations('a duplicate of a unique group', (on) => {
     expect(answer.body.validations).toEqual([same('phone', 'phone')])
   })
 
-  on('does not show a field that the caller can not see', async (open) => {
+  on('does not show a field that the caller cannot see', async (open) => {
     const { ask } = open({ offices })
     await ask(chief, 'POST', '/offices', { id: 1, badge: 'x', country: 'Peru' })
     await ask(chief, 'POST', '/offices', { id: 2, badge: 'y', country: 'Chile' })
@@ -92,7 +92,7 @@ const repeated = ['box', 'row'].map((field) => ({
 }))
 
 describeRelations('a duplicate of a composite key', (on) => {
-  on('names each of its fields, in order, with those of other groups', async (open) => {
+  on('names each of its fields, in order, with the fields of other groups', async (open) => {
     const { ask, rows } = open({ parts })
     const first = { box: 1, row: 'a', label: 'x' }
     expect((await ask(ada, 'POST', '/parts', first)).status).toBe(200)

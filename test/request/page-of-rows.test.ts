@@ -65,7 +65,7 @@ test('missing strings are equal to each other, and come before all others', () =
   expect(idsOf(by('-title', 'id'), given)).toEqual([0, 4, 2, 1, 3])
 })
 
-test('rows can not be sorted by a field without an order', () => {
+test('rows cannot be sorted by a field without an order', () => {
   expect(() => idsOf(by('data'))).toThrow(
     new TypeError("The field data can't be used for sorting."),
   )
@@ -79,7 +79,7 @@ test('a page is the part of the sorted rows between its offset and its limit', (
   expect(idsOf({ offset: 5 })).toEqual([])
 })
 
-test('the count is that of all rows that match, if it is requested', () => {
+test('the count includes all rows that match, if it is requested', () => {
   const query = {
     ...all,
     conditions: [{ field: 'size', is: 'equal', value: 2 }],

@@ -111,7 +111,7 @@ test('the query of a page has its defaults', () => {
   })
 })
 
-test('the query of a page has the conditions of the request, and then those of the rows', () => {
+test('the query of a page has the conditions of the request, then the conditions of the row rule', () => {
   const query = 'title=a&$q=%C3%84b&$sort=-title&$limit=3&$offset=4&$fields=title,id&$count=true'
   expect(pageOf(maria, query)).toEqual({
     conditions: [{ field: 'title', is: 'equal', value: 'a' }, ofMaria],

@@ -149,7 +149,7 @@ test('a rule that returns a value of a wrong type is a TypeError', () => {
 const notes = withRule({ equal: { price: '2', open: true, owner: null } })
 const rows = rowsOf(notes, maria)
 
-test('an item is among the rows if its stored values are those of all conditions', () => {
+test('an item is among the rows if its stored values meet all conditions', () => {
   expect(isAmong(notes, rows, { price: '2.0', open: true, owner: null })).toBe(true)
   expect(isAmong(notes, rows, { price: '2.00', open: true })).toBe(true)
   expect(isAmong(notes, rows, { price: '2.01', open: true })).toBe(false)
@@ -157,7 +157,7 @@ test('an item is among the rows if its stored values are those of all conditions
   expect(isAmong(notes, [], {})).toBe(true)
 })
 
-test('the values of the rows are those of items', () => {
+test('rows have the same values as items', () => {
   expect(rowValues(rows)).toEqual({ price: '2.00', open: true, owner: null })
   expect(rowValues([])).toEqual({})
 })

@@ -74,7 +74,7 @@ test('a condition names the fields that it reads of its row', () => {
   ])
 })
 
-test('a condition through another collection can not be evaluated without its rows', () => {
+test('a condition through another collection cannot be evaluated without its rows', () => {
   const through: Condition = { is: 'through', collection: notes, fields: ['id'], conditions: [] }
   expect(meetsAll(notes, { id: null }, [through])).toBe(false)
   expect(() => meetsAll(notes, { id: 1 }, [through])).toThrow(TypeError)

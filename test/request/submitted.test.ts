@@ -62,7 +62,7 @@ test('mistakes do not contain values, and the echo repeats the body', () => {
   expect(echoOf(things, submitted)).toEqual({ name: 'too long', size: 'x', large: '5' })
 })
 
-test('mistakes come in definition order, with those of the whole number in its place', () => {
+test('mistakes come in definition order, including the mistakes of the integer', () => {
   const body = { size: 1, nope: 1, large: 'x', name: 'too long' }
   const { faults } = checkSubmitted(things, body, [], new Set(['size', 'name']))
   expect(faults.map(({ field }) => field)).toEqual(['name', 'large', 'size', 'nope'])

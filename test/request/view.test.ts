@@ -49,7 +49,7 @@ function names({ readable, listed, sendable, unwritable, collection }: View) {
   }
 }
 
-test('system has every field of a collection, and lists those of pages', () => {
+test('system has every field of a collection, and lists the fields of pages', () => {
   const view = viewOf(people, system)
   expect(view).toBe(wholeView(people))
   expect(names(view)).toEqual({
@@ -104,7 +104,7 @@ test.each([
   expect(view.rows).toEqual([])
 })
 
-test('callers with the same roles among those of the fields share a view', () => {
+test('callers share a view if they have the same roles among the roles that fields name', () => {
   const chief = viewOf(people, caller('Chief'))
   expect(viewOf(people, caller('Other', 'Chief'))).toBe(chief)
   expect(viewOf(people, caller('Clerk'))).not.toBe(chief)

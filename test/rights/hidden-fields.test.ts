@@ -223,7 +223,7 @@ describeForCallers('a save that hidden values do not allow', (on) => {
     expect(seen.body.validations).toMatchObject([{ field: 'name' }, { field: 'secret' }])
   })
 
-  on('says nothing of computed fields that the caller can not read', async (open) => {
+  on('says nothing of computed fields that the caller cannot read', async (open) => {
     const issues = (path: string) => ({
       '~standard': {
         version: 1 as const,

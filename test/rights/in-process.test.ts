@@ -82,7 +82,7 @@ describeForCallers('calls in process', (on) => {
     await expect(closed.insert({ id: 1 })).rejects.toMatchObject(forbidden)
   })
 
-  on('can not name a field that the principal must not read', async (open) => {
+  on('cannot name a field that the principal must not read', async (open) => {
     const stage = open(application)
     const own = stage.service.as(nora).collection('app', 'notes')
     for (const name of ['secret', 'pin']) {
@@ -247,7 +247,7 @@ describeForCallers('system over HTTP', (on) => {
     }
   })
 
-  on('open access can not be that of system', async (open) => {
+  on('open access cannot have the principal of the system', async (open) => {
     const security = { name: 'open', anyone: system }
     expect(() => open(application, { security })).toThrow('the principal of open access')
   })

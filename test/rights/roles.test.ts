@@ -44,7 +44,7 @@ describeForCallers('roles', (on) => {
     itemIn(await stage.ask(nobody, 'DELETE', '/notes/1'))
   })
 
-  on('a collection can require a role in addition to that of its application', async (open) => {
+  on('a collection can require a role in addition to the role of its application', async (open) => {
     const stage = open(application)
     await stage.plant('orders', item)
     expectForbidden(await stage.ask(staff, 'GET', '/orders'))
@@ -56,7 +56,7 @@ describeForCallers('roles', (on) => {
   })
 
   on(
-    'an event can require a role in addition to those of collection and application',
+    'an event can require a role in addition to the roles of collection and application',
     async (open) => {
       const stage = open(application)
       const able: readonly (readonly [string, readonly string[]])[] = [

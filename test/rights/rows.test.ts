@@ -73,7 +73,7 @@ describeForCallers('rows that a caller may not see', (on) => {
     expect(valuesIn(await stage.ask(visitor('n', { region: '' }), 'GET', '/shops'))).toEqual([])
   })
 
-  on('can not be distinguished from rows that never existed', async (open) => {
+  on('cannot be distinguished from rows that never existed', async (open) => {
     const stage = open({ collections: { shops } })
     await stage.plant('shops', firstShops)
     const requests = (id: number): readonly (readonly [string, string, unknown])[] => [
@@ -220,7 +220,7 @@ describeForCallers('rows that a caller may not write', (on) => {
     expect(itemIn(kept)).toMatchObject({ region: 'north', size: 7 })
   })
 
-  on('a handler before the write can not move it out either', async (open) => {
+  on('a handler before the write cannot move it out either', async (open) => {
     const moved = defineCollection(
       { key: 'id', fields, rows: ownRegion },
       {

@@ -140,7 +140,7 @@ describeForCallers('fields that a caller may not write', (on) => {
     expect(namedBy(await stage.ask(clerk, 'POST', '/people/1', { grade: '3' }))).toEqual(['grade'])
   })
 
-  on('mistakes are in definition order, those of hidden fields last', async (open) => {
+  on('mistakes are in definition order, with the mistakes of hidden fields last', async (open) => {
     const stage = open({ collections: { people } })
     await stage.plant('people', firstPeople)
     const body = { city: 1, secret: 'x', grade: 5, nope: 1, pin: 5, name: 5, id: 2 }

@@ -34,7 +34,7 @@ describe.each(databaseKinds)('the messages about tables of $name', (kind) => {
     ([topic, cases]) => [topic, counted(kind, cases)] as const,
   )
   test.skipIf(missing !== undefined || isOther(kind)).each(written)(
-    'are those of messages/%s',
+    'equal messages/%s',
     async (topic, cases) => {
       const texts: string[] = []
       for (const one of cases) texts.push(await writeMessages(kind, one))
@@ -45,7 +45,7 @@ describe.each(databaseKinds)('the messages about tables of $name', (kind) => {
   )
 })
 
-test('the messages about tables in memory are those of messages/memory.txt', async () => {
+test('the messages about tables in memory equal messages/memory.txt', async () => {
   const cases = Object.values(topics)
     .flat()
     .filter(({ sql, collections }) => Array.isArray(sql) && sql.length === 0 && collections)

@@ -237,7 +237,7 @@ test('a function that is missing fails the event in process', async () => {
   )
 })
 
-test('several items can not be saved together, because none of them could be undone', async () => {
+test('several items cannot be saved together, because none of them could be undone', async () => {
   const { access, calls } = opened()
   await expect(access.insertMany([item])).rejects.toThrow(
     new TypeError(

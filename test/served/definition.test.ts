@@ -191,7 +191,7 @@ describe('a definition that was exported without its functions', () => {
     await service.close()
   })
 
-  test('can not become a stored collection', () => {
+  test('cannot become a stored collection', () => {
     expect(() =>
       withCode(exported, { app: { things: { without: ['serve.filter', 'serve.insert'] } } }),
     ).toThrow('code.app.things.without: a collection that was served by functions needs')

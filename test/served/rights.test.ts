@@ -173,7 +173,7 @@ describe('rights on fields and events', () => {
     expect(reports.every(({ type }) => type === 'forbidden')).toBe(true)
   })
 
-  test('are those of the caller for what a function reads', async () => {
+  test('are the rights of the caller for what a function reads', async () => {
     const secrets = defineCollection({ key: 'id', roles: ['Boss'], fields: { id: integer() } })
     const report = defineCollection(
       { key: 'id', fields: { id: integer(), all: integer() } },

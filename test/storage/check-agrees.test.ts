@@ -310,7 +310,7 @@ describe.each(databases)('$name', ({ name, missing, fields, types, open }) => {
       }
     }
 
-    test('a check finds the values that can not be read, and no others: random values of every type', async () => {
+    test('a check finds the values that cannot be read, and no others: random values of every type', async () => {
       const rows = fc.tuple(
         ...declared.map(([, literal]) =>
           fc.array(literal, { minLength: rowCount, maxLength: rowCount }),

@@ -162,7 +162,7 @@ test.each([
   })
 })
 
-test('gives application code a count without a sign', async () => {
+test('application code receives a count without a sign', async () => {
   open({ filter: () => ({ rows: [], count: -0 }) })
   const notesOf = (service as Service<ApplicationDefinitions>).as(system).collection('app', 'notes')
   expect(await notesOf.count()).toBe(0)
@@ -234,7 +234,7 @@ test('ignores a count that was not requested', async () => {
   expect((await send('')).body['count']).toBe(null)
 })
 
-test('reads each value of a row once', async () => {
+test('each value of a row is read once', async () => {
   let reads = 0
   const row = {
     ...note,
@@ -366,7 +366,7 @@ test('responds with null in place of a deleted value that does not fit', async (
   expect(reports).toMatchObject([{ type: 'stored-value-unfit', error: { fields: ['data'] } }])
 })
 
-test('also checks calls in process', async () => {
+test('calls in process are checked, too', async () => {
   open({ filter: () => ({ rows: [{ ...note, size: '2' }], count: null }) })
   const collection = (service as Service<ApplicationDefinitions>)
     .as(system)

@@ -40,7 +40,7 @@ test('20,000 statements of SQLite are prepared, and few bytes of them are kept',
   expect(cache.size().entries).toBeGreaterThan(16)
 })
 
-test('20,000 texts of PostgreSQL and MariaDB keep few bytes, and more for many collections', () => {
+test('20,000 statements of PostgreSQL and MariaDB keep few bytes, and more for many collections', () => {
   const texts = statementTexts(2)
   for (let index = 0; index < 20_000; index++) {
     texts.find(textOf(index, 300), () => raw(textOf(index, 20_000)))

@@ -211,7 +211,7 @@ describe.each(drivers)('%s', (driver) => {
     ])
   })
 
-  test('a storage that can not inspect has the same problems', async () => {
+  test('a storage that cannot inspect has the same problems', async () => {
     const literal = fc.oneof(
       fc.constantFrom(`'a'`, `'b'`, `'c'`, 'NULL', '1', '1.25', '1.234', `x'00'`, `'{}'`, `'{'`),
       fc.constantFrom(
@@ -264,7 +264,7 @@ describe.each(drivers)('%s', (driver) => {
   })
 })
 
-test('items with the same unique values are found in a storage that can not inspect', async () => {
+test('items with the same unique values are found in a storage that cannot inspect', async () => {
   const rows: Record<string, readonly Row[]> = {
     customers: [
       { id: 'a', email: 'x', data: null },

@@ -156,7 +156,7 @@ describe('transactions', () => {
     expect(await idsOf(storage, orders)).toEqual([1])
   })
 
-  test('fail completely if one adapter can not begin, even if the work catches the error', async () => {
+  test('fail completely if one adapter cannot begin, even if the work catches the error', async () => {
     const storage = mount({ sales: memoryStorage(), staff: failing('begin') })
     await storage.open(all)
     const work = storage.transaction(writing, async (on) => {

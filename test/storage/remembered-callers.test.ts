@@ -91,7 +91,7 @@ describe.each(ownDatabases)('a caller of an API key on $name', ({ missing, creat
     }
   })
 
-  test('is read if the server can not be polled in time', async () => {
+  test('is read if the server cannot be polled in time', async () => {
     const one = await start()
     const { key } = await newKey(one, 'olaf')
     await one.remembered(key)

@@ -172,7 +172,7 @@ describe.each(drivers)('the views of a file, with %s', (driver) => {
 })
 
 test.skipIf(databases[1]?.missing !== undefined)(
-  'a check finds a view of PostgreSQL whose texts can not be computed',
+  'a check finds a view of PostgreSQL whose strings cannot be computed',
   async () => {
     const [, database] = databases
     const storage = await (database as (typeof databases)[number]).open([
@@ -204,7 +204,7 @@ describe('a check of several storages', () => {
     filter: () => Promise.reject(new Error('the report takes too long')),
   })
 
-  test('names the collections of one that can not be read, and goes on', async () => {
+  test('names the collections of a view that cannot be read, and continues', async () => {
     for (const failing of [
       broken(),
       { ...memoryStorage(), inspect: () => Promise.reject(new Error('the report takes too long')) },

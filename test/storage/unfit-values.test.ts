@@ -364,7 +364,7 @@ describe.each(servers.filter(({ isMissing }) => !isMissing))(
       reports.length = 0
     })
 
-    test('is not mentioned to a caller who can not read it', async () => {
+    test('is not mentioned to a caller who cannot read it', async () => {
       const key = await add({ data: server.quoted('[1e400]') })
       const guest = { 'x-user': 'guest' }
       const path = `/guarded/${key}`

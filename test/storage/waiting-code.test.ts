@@ -167,7 +167,7 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
       expect(order).toEqual(['first', 'second'])
     }))
 
-  test('can not write after its transaction has ended', () =>
+  test('cannot write after its transaction has ended', () =>
     on(async (storage) => {
       let late: Promise<unknown> = Promise.resolve()
       await storage.transaction(writing, async (transaction) => {

@@ -170,7 +170,7 @@ export function describeReplica(servers: () => ReplicatedServers): ReplicaStage 
   })
 
   test.each([0, 2_000])(
-    'with replicaWait %i is replaced by the primary while it can not be reached, and is used again',
+    'with replicaWait %i is replaced by the primary while it cannot be reached, and is used again',
     async (replicaWait) => {
       const proxy = await startProxy(servers().replica)
       onTestFinished(() => proxy.stop())

@@ -99,7 +99,7 @@ test(
   },
 )
 
-test('what an endpoint can not call is left out with a note', () => {
+test('what an endpoint cannot call is left out with a note', () => {
   expect(imported.shop.notes).toEqual([
     'line 9: #/paths/~1products/get: the parameter session is a cookie',
     'line 97: #/paths/~1orders~1{orderId}~1invoice/get: left out, its response is not JSON',

@@ -82,7 +82,7 @@ describe('a $ref in data is not a reference', () => {
         components: { links: { next: { operationId: 'a', requestBody: data } } },
       },
     ],
-  ])('in %s, also if the import is strict', async (_what, document) => {
+  ])('in %s, even if the import is strict', async (_what, document) => {
     const { count } = await imported(document)
     expect(count).toBe(1)
     expect((await strictly(document)).count).toBe(1)

@@ -30,7 +30,7 @@ const bodyOf = (type: string, schema: object, required?: boolean) => ({
   responses,
 })
 
-describe('an operation whose body an endpoint can not send', () => {
+describe('an operation whose body an endpoint cannot send', () => {
   test.each([
     ['post', undefined],
     ['post', true],
@@ -94,7 +94,7 @@ describe('an operation whose body an endpoint can not send', () => {
   })
 })
 
-describe('what else an endpoint can not have is listed', () => {
+describe('what else an endpoint cannot have is listed', () => {
   test('other methods', async () => {
     const { count, notes } = await imported('/a', {
       head: { responses },

@@ -136,7 +136,7 @@ describe('a schema becomes a type', () => {
     }
   })
 
-  test('also if it is recursive without a name, up to a bound', async () => {
+  test('even if it is recursive without a name, up to a bound', async () => {
     const place = '#/paths/~1a/get/responses/200/content/application~1json/schema'
     const schema = { type: 'object', properties: { next: { $ref: place } } }
     const { text } = await importOpenApi(fileOf(documentOf(schema)))
@@ -168,36 +168,40 @@ describe('a schema becomes a type', () => {
   })
 })
 
-test('texts of a document can not leave their place in the file', { timeout: 60_000 }, async () => {
-  const evil = "*/ ' \\ ` ${x} \u2028 \n // </script>"
-  const schema = {
-    type: 'object',
-    description: evil,
-    properties: { [evil]: { const: evil, description: evil }, constructor: { type: 'string' } },
-  }
-  const document = documentOf(
-    { $ref: '#/components/schemas/Connection' },
-    { Connection: schema, connection: schema },
-    {
-      operationId: evil,
-      summary: evil,
-      parameters: [{ name: evil, in: 'query', schema: { enum: [evil] } }],
-    },
-  )
-  const { text } = await importOpenApi(
-    fileOf({
-      ...document,
-      info: { title: evil, version: evil },
-      servers: [{ url: `https://a.example/${evil}` }],
-    }),
-  )
-  const files = writeFiles({ evil: text })
-  expect(files.check()).toEqual([])
-  const { endpoints } = await files.load('evil')
-  const [endpoint] = Object.values(endpoints({} as never))
-  expect(Object.keys(endpoint?.query ?? {})).toEqual([evil])
-  files.remove()
-})
+test(
+  'strings of a document cannot leave their place in the file',
+  { timeout: 60_000 },
+  async () => {
+    const evil = "*/ ' \\ ` ${x} \u2028 \n // </script>"
+    const schema = {
+      type: 'object',
+      description: evil,
+      properties: { [evil]: { const: evil, description: evil }, constructor: { type: 'string' } },
+    }
+    const document = documentOf(
+      { $ref: '#/components/schemas/Connection' },
+      { Connection: schema, connection: schema },
+      {
+        operationId: evil,
+        summary: evil,
+        parameters: [{ name: evil, in: 'query', schema: { enum: [evil] } }],
+      },
+    )
+    const { text } = await importOpenApi(
+      fileOf({
+        ...document,
+        info: { title: evil, version: evil },
+        servers: [{ url: `https://a.example/${evil}` }],
+      }),
+    )
+    const files = writeFiles({ evil: text })
+    expect(files.check()).toEqual([])
+    const { endpoints } = await files.load('evil')
+    const [endpoint] = Object.values(endpoints({} as never))
+    expect(Object.keys(endpoint?.query ?? {})).toEqual([evil])
+    files.remove()
+  },
+)
 
 test('a document without endpoints is a file that compiles', { timeout: 60_000 }, async () => {
   const { text, count } = await importOpenApi(fileOf({ ...documentOf({}), paths: {} }))

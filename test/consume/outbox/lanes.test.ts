@@ -115,7 +115,7 @@ describe.each(storages)('on $name', (on) => {
     expect(await stored()).toMatchObject([{ lane: 'lane', delivery: third }])
   })
 
-  test('all lanes that were not written for a lease are found, also those of a clock that is ahead', async () => {
+  test('all lanes that were not written for a lease are found, even if a clock is ahead', async () => {
     const { storage, enqueue } = await openLanes(on)
     const names = (first: string) => Array.from({ length: 110 }, (_, at) => `${first} ${at}`)
     const at = (now: string) => ({ ...options, now })
@@ -131,7 +131,7 @@ describe.each(storages)('on $name', (on) => {
   })
 })
 
-test('a lane that can not be arranged does not keep others from going on', async () => {
+test('a lane that cannot be arranged does not keep others from going on', async () => {
   const { storage, outbox, enqueue, end } = await openLanes(storages[0] as Storage, (inner) => ({
     ...inner,
     transaction: (begun, work) =>

@@ -52,7 +52,7 @@ describe.each(storages)('on $name', (on) => {
     expect(await stored()).toEqual(['A T-A'])
   })
 
-  test('a rejected event leaves no delivery, also if it is rejected after enqueue', async () => {
+  test('a rejected event leaves no delivery, even if it is rejected after enqueue', async () => {
     const { insert, outbox, calls } = await openOrders({ on })
     const result = await insert({ orderId: 'A', problem: 'No stock.' })
     expect(result.rejected).toBe(true)

@@ -68,7 +68,7 @@ function endpointOf<Schema extends z.ZodType>(json: string, response: Schema) {
   return { calls, made }
 }
 
-test('a handler receives what the schema of the response has made of it, also if that is no JSON', async () => {
+test('a handler receives what the schema returned for the response, even if that is not JSON', async () => {
   const { calls, made } = endpointOf(
     '{"at":"2026-01-02T00:00:00Z","count":7}',
     z.object({ at: z.coerce.date(), count: z.coerce.bigint() }),

@@ -94,7 +94,7 @@ test.each([
   expect(readdirSync(folder)).not.toContain('releases')
 })
 
-describe('a package that can not be trusted changes nothing', () => {
+describe('a package that cannot be trusted changes nothing', () => {
   const reject = async (bytes: Uint8Array, message: string | RegExp, trust?: readonly [string]) => {
     const folder = join(folderOf(), 'installed')
     const options = { folder, ...(trust && { trust }) }

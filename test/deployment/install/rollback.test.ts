@@ -96,7 +96,7 @@ test('each of several installs at once completes, or fails with the id of the pr
   expect(readdirSync(folder)).toEqual(['current.json', 'releases'])
 })
 
-test('the lock of a running process is respected, that of an ended one is not', async () => {
+test('the lock of a running process is respected, the lock of an ended process is not', async () => {
   const folder = await folderWith(releases.first)
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
   await once(child, 'spawn')

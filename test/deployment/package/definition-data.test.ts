@@ -179,7 +179,7 @@ test('definitions without code come back as the same collections', () => {
   )
 })
 
-test('the order of applications, collections and options does not matter; that of fields does', () => {
+test('the order of applications, collections and options does not matter; the order of fields does', () => {
   const text = (all: ApplicationDefinitions) => JSON.stringify(definitionData(all))
   const other = reversed(applications, ['fields', 'extra', 'default'])
   expect(JSON.stringify(other)).not.toBe(JSON.stringify(applications))

@@ -93,7 +93,7 @@ test.each([
   [['\u00e9', 'e\u0301']],
   [['a', 'a/b']],
   [['a/b/c', 'A/B']],
-])('%j can not be in one package', (paths) => {
+])('%j cannot be in one package', (paths) => {
   expect(pathConflict(paths)).toBeDefined()
 })
 

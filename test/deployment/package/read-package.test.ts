@@ -186,7 +186,7 @@ test.each([
   'node_modules/x/index.js',
   'Files/x',
   'manifest.js',
-])('a file called %s is rejected, also if the manifest lists it', async (path) => {
+])('a file called %s is rejected, even if the manifest lists it', async (path) => {
   const bytes = bytesOf('x')
   const reason = `${path} is not a file of a package: it has definitions.json, ddl/<dialect>.sql, and files below files/ and snapshot/.`
   const listing = tampered(archive, (files) => {
@@ -350,7 +350,7 @@ test('a file that unpacks to more than it promises is rejected, however short th
   ])
 })
 
-test('packed bytes that are broken, cut or followed by others can not be unpacked', () => {
+test('packed bytes that are broken, cut or followed by others cannot be unpacked', () => {
   const bytes = bytesOf('{}')
   const whole = deflateRawSync(bytes)
   for (const packed of [

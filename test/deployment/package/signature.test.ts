@@ -32,7 +32,7 @@ test('where no key is trusted a signature is not looked at', () => {
   expect(readPackage(unsigned).signature).toBe('absent')
 })
 
-test('where keys are trusted, no signature and that of another key are rejected', () => {
+test('where keys are trusted, a missing signature and the signature of another key are rejected', () => {
   const trust = [own.publicKey]
   expect(() => readPackage(unsigned, { trust })).toThrow('The package is not signed.')
   expect(() => readPackage(signed, { trust: [other.publicKey] })).toThrow(

@@ -87,7 +87,7 @@ test('another release gives other bytes', async () => {
   }
 })
 
-test('these bytes are those of every machine', async () => {
+test('every machine makes these bytes', async () => {
   const archive = await zip([
     { path: 'a.txt', bytes: bytesOf('a'.repeat(100_000)) },
     { path: 'b/é.bin', bytes: noise(70_000, 5) },

@@ -135,7 +135,7 @@ describe('a token', () => {
 describe('with known users', () => {
   const given = provider({ jwks, users: 'known', name: 'Login' })
 
-  test('roles and attributes are those of the user’s record', async () => {
+  test('roles and attributes come from the user’s record', async () => {
     const users = people(person('maria', { roles: ['Support'], attributes: { region: 'South' } }))
     expect(await ask(given, await sign(pair), now, users)).toEqual({
       user: 'maria',

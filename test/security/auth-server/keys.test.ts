@@ -61,7 +61,7 @@ describe('the keys', () => {
     expect(await ask(given, await sign(first))).toEqual({ rejected: 'unknown' })
   })
 
-  test('that are unknown are looked for once in a while only', async () => {
+  test('that are unknown are looked for only once in a while', async () => {
     const authority = await start(first)
     const given = provider({ jwks: authority.jwks, cooldown: 3_600_000 })
     await ask(given, await sign(first))

@@ -151,7 +151,7 @@ describe('a password', () => {
     expect(await needsHash(basic('max', 'secret'), context)).toBe(true)
   })
 
-  test('of a user who was disabled or removed, or has no password any more, is rejected', async () => {
+  test('of a user who was disabled or removed, or no longer has a password, is rejected', async () => {
     const { given, needsHash } = occupied()
     const users = people(person('maria', { password: await given.hash('secret') }))
     const context = contextOf(users)

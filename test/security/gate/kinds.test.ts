@@ -42,7 +42,7 @@ test('a provider that returns system itself causes a TypeError', async () => {
   await expect(gateOf(system).ask(request)).rejects.toThrow(TypeError)
 })
 
-test.each(harmless)('a provider that returns %s gives no rights of system', async (_, make) => {
+test.each(harmless)('a provider that returns %s grants no rights of system', async (_, make) => {
   const caller = await gateOf(make()).ask(request)
   expect(caller.kind).toBe(caller.user === null ? 'anonymous' : 'user')
   expect(caller.kind).toBe(caller.user === null ? 'anonymous' : 'user')

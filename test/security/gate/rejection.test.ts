@@ -30,7 +30,7 @@ test.each<[string, Rejection | undefined, Rejection | undefined, Rejection | und
   expect(moreSpecific(earlier, later && named(later), tiny('two'))).toEqual(expected)
 })
 
-test('the challenge lists those of the enabled providers once, or of all if none is enabled', () => {
+test('the challenge lists each enabled provider once, or all providers if none is enabled', () => {
   const [a, b] = [{ challenge: 'A' }, { challenge: 'B' }].map((it) => ({ ...tiny('x'), ...it }))
   if (a === undefined || b === undefined) throw new Error('unreachable')
   const off = { ...b, enabled: false }

@@ -122,7 +122,7 @@ describe.each(storageNames)('the log of keys over %s', (storage) => {
     expect(await events()).toContainEqual(['rejected', 'revoked', 2])
   })
 
-  test('a use is written once, also if the record that was found is older', async () => {
+  test('a use is written once, even if the record that was found is older', async () => {
     const { fixture, made } = await withKey(storage)
     for (let count = 0; count < 3; count++) fixture.lookup.used(made)
     expect(fixture.work).toHaveLength(1)
@@ -172,7 +172,7 @@ describe.each(storageNames)('the log of keys over %s', (storage) => {
     expect(broken.reports).toHaveLength(2)
   })
 
-  test('work that can not be deferred is reported, too', async () => {
+  test('work that cannot be deferred is reported, too', async () => {
     const { fixture, made } = await withKey(storage)
     const reports: unknown[] = []
     const closed = new Error('the service is closed')
@@ -309,7 +309,7 @@ describe('the counter of rejections', () => {
   })
 })
 
-test('the columns of a key are those of its record and its hash', () => {
+test('the columns of a key are its record and its hash', () => {
   const names = ['hash', 'keyId', 'start', 'provider', 'user', 'description', 'created', 'expires']
   const all = [...names, 'revoked', 'firstUsed', 'lastUsed']
   expect(securityCollections.keys.allNames).toEqual(all)

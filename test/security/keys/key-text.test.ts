@@ -43,7 +43,7 @@ test.each([
   },
 )
 
-test('the hash is that of the standard, with and without the one-shot function', () => {
+test('the hash follows the standard, with and without the one-shot function', () => {
   expect(sha256('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0')
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {

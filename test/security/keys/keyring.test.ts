@@ -133,7 +133,7 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
     expect(await other.create({ user: 'maria' })).toMatchObject({ user: 'maria' })
   })
 
-  test('a chosen key of one provider is not that of another', async () => {
+  test('a chosen key of one provider does not work for another', async () => {
     const partners = provider({ name: 'Partners', priority: 60 })
     const { keys, users } = await openFixture(storage, [provider(), partners])
     await users.add({ user: 'maria' })

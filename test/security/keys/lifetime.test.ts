@@ -133,7 +133,7 @@ describe.each(storageNames)('the lifetime of a key over %s', (storage) => {
     await expect(fixture.keys.create({ user: 'maria', expiresIn: 11 })).rejects.toThrow('maxExpiry')
   })
 
-  test('a date that can not be read ends a key', async () => {
+  test('a date that cannot be read ends a key', async () => {
     const fixture = await openFixture(storage)
     await fixture.users.add({ user: 'maria' })
     const { key, keyId } = await fixture.keys.create({ user: 'maria' })

@@ -204,7 +204,7 @@ describe.each(storageNames)('users over %s', (name) => {
     }
   })
 
-  test('roles that are not JSON are a failure, or can not be stored', async () => {
+  test('roles that are not JSON are a failure, or cannot be stored', async () => {
     const storage = await openStorage(name)
     const users = createUsers({ storage, now })
     const work = async () => {

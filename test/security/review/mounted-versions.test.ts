@@ -29,7 +29,7 @@ test('two storages that both changed have another version together, whatever the
   expect(storage.version?.([inDesk, inShop])).not.toBe(before)
 })
 
-test('the version of a collection is that of its own storage', async () => {
+test('a collection has the version of its own storage', async () => {
   const { storage, versions } = await openMount()
   const [desk, shop] = [storage.version?.([inDesk]), storage.version?.([inShop])]
   versions.shop = '4'

@@ -216,7 +216,7 @@ describe.skipIf(missing !== undefined)('a stored value of MariaDB', () => {
     await storage2.close()
   })
 
-  test('can not end a string of SQL', async () => {
+  test('cannot end a string of SQL', async () => {
     const texts = [`'`, `\\`, `\\'`, `'' or 1=1 -- `, `\\\\' or 1=1 -- `, '?', '??', '\x1a', '"']
     await database.run('delete from samples')
     await storage.transaction({ mode: 'write', brief: true }, async (on) => {

@@ -299,7 +299,7 @@ describe.skipIf(missing !== undefined)('tables of MariaDB', () => {
     await service.close()
   })
 
-  test('can not have stored forms and long names', async () => {
+  test('cannot have stored forms and long names', async () => {
     const items = defineCollection({
       key: 'id',
       table: 'x'.repeat(65),
@@ -310,7 +310,7 @@ describe.skipIf(missing !== undefined)('tables of MariaDB', () => {
     expect(message).toContain(`app/items.at: storedAs is 'unixSeconds'`)
   })
 
-  test('have numbers that go on after those of rows, and a key 0', async () => {
+  test('have numbers that continue after the numbers of rows, and a key 0', async () => {
     await database.run(
       `create table notes (id int primary key auto_increment, state varchar(9) not null default 'new')`,
     )
@@ -387,7 +387,7 @@ describe.skipIf(missing !== undefined)('tables of MariaDB', () => {
   })
 })
 
-test('a pool of another kind and options that can not work are rejected', () => {
+test('a pool of another kind and options that cannot work are rejected', () => {
   const pool = { getConnection: () => undefined, config: { resetOnRelease: true } }
   expect(() => mysqlStorage({} as never)).toThrow('must be a pool of the package mysql2')
   expect(() => mysqlStorage(pool)).toThrow('resetOnRelease')

@@ -85,7 +85,7 @@ describe.skipIf(missing !== undefined)('a connection of PostgreSQL', () => {
     expect(await read(storage)).toEqual([stored])
   })
 
-  test('has the settings that exact values need, whatever those of the database are', async () => {
+  test('has the settings that exact values need, whatever the settings of the database are', async () => {
     const settings =
       '-c timezone=Asia/Tokyo -c datestyle=German -c extra_float_digits=0 -c intervalstyle=postgres'
     const own = pool({ options: `-c search_path=${schema.name} ${settings}` })
@@ -160,7 +160,7 @@ describe.skipIf(missing !== undefined)('a connection of PostgreSQL', () => {
       expect(await read(storage)).toHaveLength(1)
     })
 
-    test('can not be opened while the server is away, and is when it is back', async () => {
+    test('cannot be opened while the server is away, and is when it is back', async () => {
       const storage = await through()
       proxy.refuse()
       for (let time = 0; time < 3; time++)

@@ -66,7 +66,7 @@ describe.skipIf((await missingServer()) !== undefined)(
       expect((await client.get('/app/seats/2')).status).toBe(404)
     })
 
-    test('does not name a field that the caller can not read', async () => {
+    test('does not name a field that the caller cannot read', async () => {
       const { seat, size } = seats.fields
       const fields = { seat, size, row: integer({ readableBy: [], default: 1 }) }
       const hidden = defineCollection({ key: 'seat', table: 'seats', fields })

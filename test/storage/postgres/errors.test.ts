@@ -313,7 +313,7 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
     await expect(cut).rejects.toMatchObject({ kind: 'invalid', fields: ['first'] })
   })
 
-  test('a string that PostgreSQL can not represent is rejected, and matches no row', async () => {
+  test('a string that PostgreSQL cannot represent is rejected, and matches no row', async () => {
     for (const value of ['a\0b', '\ud800']) await expectUnstorable(storage, value, 'U+0000')
   })
 })

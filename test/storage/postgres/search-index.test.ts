@@ -137,7 +137,7 @@ describe.skipIf(missing !== undefined)('the search index of PostgreSQL', () => {
     expect(await find('one', { sort, limit: 1, offset: 1 })).toEqual([3])
   })
 
-  test('rare texts are found with the index', async () => {
+  test('rare strings are found with the index', async () => {
     await schema.clear()
     await schema.run(`insert into notes (id, name, note, token)
       select n, 'name ' || n, 'many', gen_random_uuid() from generate_series(1, 20000) n`)

@@ -102,7 +102,7 @@ export function testInspection(cases: InspectionCases): void {
     return [await problemsOf(storage, definitions), await problemsOf(plain, definitions)]
   }
 
-  test('have the same problems as those of SQLite', async () => {
+  test('have the same problems as tables of SQLite', async () => {
     const statements = (id: string, data: string): readonly string[] => [
       `create table customers (id ${id} not null, email ${id}, data ${data}, primary key (id))`,
       `create table orders (id bigint, customer ${id}, size bigint)`,
@@ -273,7 +273,7 @@ export function testInspection(cases: InspectionCases): void {
     ])
   })
 
-  test('are inspected if those of another collection can not be read', async () => {
+  test('are inspected if the items of another collection cannot be read', async () => {
     await database.run([
       'create table amounts (id bigint not null primary key, size bigint)',
       'insert into amounts values (1, 1), (2, 9007199254740993)',

@@ -66,7 +66,7 @@ describe.each(pooledServers)('inserts that wait for a connection of $name togeth
     expect(inserts(sent).length).toBeLessThan(20)
   })
 
-  test('fail only for the row that can not be inserted', async () => {
+  test('fail only for the row that cannot be inserted', async () => {
     await change('alter table customers add constraint few check (visits < 90)')
     onTestFinished(() => change('alter table customers drop constraint few'))
     const { storage } = await opened(1)

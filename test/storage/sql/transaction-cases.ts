@@ -122,7 +122,7 @@ export function testTransactions<Server extends TransactionServer>(
   })
 
   test.skipIf(locksReads)(
-    'that has read what another one changed can not change it, and rejects further calls',
+    'that has read what another one changed cannot change it, and rejects further calls',
     async () => {
       const { storage } = server
       const run = storage.transaction(writing, async (on) => {
@@ -141,7 +141,7 @@ export function testTransactions<Server extends TransactionServer>(
     },
   )
 
-  test.skipIf(locksReads)('that has read what another one changed can not delete it', async () => {
+  test.skipIf(locksReads)('that has read what another one changed cannot delete it', async () => {
     const { storage } = server
     const run = storage.transaction(writing, async (on) => {
       await on.filter(customers, everyRow)

@@ -127,7 +127,7 @@ test('values in another form are not returned', async () => {
   })
 })
 
-test('values that the form can not hold are rejected', async () => {
+test('values that the form cannot hold are rejected', async () => {
   const { send } = await opened()
   const rejected = await send('POST', '', {
     orderId: 9,

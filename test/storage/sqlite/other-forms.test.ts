@@ -152,7 +152,7 @@ describe.each(each)('%s', (_name, driver, form) => {
     expect(id).toBeGreaterThan(100)
   })
 
-  test('conditions, orders and searches are those of the memory storage', async () => {
+  test('conditions, orders and searches return the same as on the memory storage', async () => {
     const on = await opened(form, driver, false)
     const memory = memoryStorage()
     await memory.open([on.things])

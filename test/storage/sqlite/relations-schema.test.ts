@@ -82,7 +82,7 @@ describe.each(drivers)('%s: the schema of relations', (driver) => {
     ])
   })
 
-  test('has indexes whose names differ, also if names joined by _ are the same', () => {
+  test('has indexes whose names differ, even if names joined by _ are the same', () => {
     const fields = { id: integer(), b: text(), c: text(), b_c: text(), '-b': text(), 'b.c': text() }
     const index = [['b', 'c'], ['-b', 'c'], ['b_c'], ['b.c']] as const
     const collections = {
@@ -138,7 +138,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS "customers_country_city_unique" ON "customers"
     expect(await mistakesOf(partial)).not.toContain('("country", "city")')
   })
 
-  test('can not have a unique index of equal rows', async () => {
+  test('cannot have a unique index of equal rows', async () => {
     const rows = `${plain} INSERT INTO customers (id, email) VALUES (1, 'a'), (2, 'a')`
     expect(await mistakesOf(rows, { ensureSchema: true })).toBe(
       'sqliteStorage: rows of "customers" ("email") have the same values, which the definition declares unique. Change them, or remove the option unique.',

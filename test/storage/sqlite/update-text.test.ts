@@ -130,7 +130,7 @@ describe.each(drivers)('%s: an update as text', (driver) => {
     expect(updated).toEqual({ id: 1, number: 5, owner: null })
   })
 
-  test('whose text can not be read is undone if its transaction fails, although it has no savepoint', async () => {
+  test('whose text cannot be read is undone if its transaction fails, although it has no savepoint', async () => {
     isReadable = false
     const oneWrite = { mode: 'write', brief: true, oneWrite: true } as const
     const failed = storage.transaction(oneWrite, async (on) => {
