@@ -28,7 +28,7 @@ export class AuthenticationError extends ServiceError {
 /** Authenticates a request of a route of the application; see {@link Service.authenticate}. */
 export type Authenticate = (request: OwnRequest, options?: OwnRequestOptions) => Promise<Principal>
 
-/** Creates the function that authenticates requests of the application as those of the service. */
+/** Creates the function that authenticates requests of the application like requests of the service. */
 export function createAuthenticate({
   gate,
   lifecycle,

@@ -66,7 +66,7 @@ export class ServiceError extends Error {
 
 /**
  * Returns whether a value is a {@link ServiceError}, including one of another copy of the package. Returns false if the
- * code is not in the list of this copy, if the status is not that of the code, or if the message is not a string or is
+ * code is not in the list of this copy, if the status does not belong to the code, or if the message is not a string or is
  * empty.
  */
 export function isServiceError(value: unknown): value is ServiceError {

@@ -22,7 +22,7 @@ export function asServiceError(
   try {
     return translated(error, report, placeOf)
   } catch (fault) {
-    // The members of the error can't be read, as those of a revoked proxy.
+    // The members of the error can't be read, for example because it is a revoked proxy.
     report({ type: 'request-failed', place: placeOf(), error: fault })
     return internal(fault)
   }
@@ -48,7 +48,7 @@ function translated(
     return errorOf('ITEM_IN_USE', messageOf('itemInUse', {}), { cause: error })
   }
   if (isStorageError(error) && error.kind === 'unavailable') {
-    // The client has disconnected, so storage gave up its read: nothing is wrong.
+    // The client has disconnected, so storage has stopped its read: nothing is wrong.
     if (!isAbort(error.cause)) report({ type: 'storage-unavailable', place: placeOf(), error })
     return unavailable(error, error.retryAfter)
   }

@@ -49,7 +49,7 @@ export interface RequestDependencies {
   readonly lifecycle: Lifecycle
   readonly headers: BrandedHeaders
   readonly writer: ReplyWriter
-  /** Undefined if the service responds in English, without texts of its own. */
+  /** Undefined if the service responds in English, without messages of its own. */
   readonly languages: Languages | undefined
   /** Undefined if responses are not cached. */
   readonly cache: ResponseCache | undefined

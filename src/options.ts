@@ -74,8 +74,8 @@ export interface OpenServiceOptions<Applications> {
   /** The pages that the service serves besides its collections, by the start of their paths. Default: none. */
   readonly pages?: Readonly<Record<string, Page>>
   /**
-   * The texts of responses in other languages, by tags such as `de`; `en` replaces English ones. Clients choose by
-   * `Accept-Language`. English stands for missing texts and languages. Default: English only.
+   * The messages of responses in other languages, by tags such as `de`; `en` replaces English ones. Clients choose by
+   * `Accept-Language`. English stands for missing messages and languages. Default: English only.
    */
   readonly messages?: Messages
   /** The clock of `generated: 'now'`. Default: the system's. */

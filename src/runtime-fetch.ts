@@ -41,7 +41,7 @@ export function runtimeFetch(url: string, init: RequestInit, maxBytes: number): 
   return fetch(url, guardedInit)
 }
 
-/** Returns a dispatcher in front of that of the process, which may be a proxy or a mock of the application. */
+/** Returns a dispatcher in front of the dispatcher of the process, which may be a proxy or a mock of the application. */
 function guardedDispatcher(maxBytes: number): Dispatcher {
   const current = (version: number): Dispatcher | undefined =>
     runtime[Symbol.for(`undici.globalDispatcher.${version}`)]

@@ -18,7 +18,7 @@ export interface ServicePart {
   opened(): void
   /** Returns what waits and runs in the part. */
   workload(): Promise<Partial<Pick<Workload, 'deliveries' | 'builds'>>>
-  /** Called when the service begins to close. Resolves once the part does not use storage any more. */
+  /** Called when the service begins to close. Resolves once the part no longer uses storage. */
   close(): Promise<void>
 }
 

@@ -67,7 +67,7 @@ export interface ResponseCache {
    */
   slotFor(request: CacheableRequest): CacheSlot | undefined
   /**
-   * Keeps the response of a slot if its target was requested before in the same version, or that of an earlier
+   * Keeps the response of a slot if its target was requested before in the same version, or the response of an earlier
    * version was used, and it is not too large.
    */
   keep(slot: CacheSlot, response: CachedResponse): void

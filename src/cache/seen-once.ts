@@ -1,7 +1,7 @@
 /** Remembers approximately what was requested before, in a fixed number of bytes. */
 export interface SeenOnce {
   /**
-   * Returns whether the same key was passed before with the same version. False also if it was forgotten,
+   * Returns whether the same key was passed before with the same version. False as well if it was forgotten,
    * because too many other keys were passed in between.
    */
   isRepeated(key: string, version: string | number): boolean

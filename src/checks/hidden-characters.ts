@@ -1,4 +1,4 @@
-// The line breaks of a string are its layout: those of a string in code or JSON are escaped already.
+// The line breaks of a string are its layout: in code and JSON they are escaped already.
 const hidden = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu
 
 /**

@@ -141,7 +141,7 @@ export function requireKnown(
   }
 }
 
-/** Returns the mistakes of a zod issue whose messages are those of {@link adviceFor}. */
+/** Returns the mistakes of a zod issue with the messages of {@link adviceFor}. */
 export function explain(issue: z.core.$ZodIssue, root: readonly PropertyKey[]): readonly Mistake[] {
   const place = [...root, ...issue.path].map(String).join('.')
   if (issue.code !== 'unrecognized_keys') return [{ place, advice: issue.message }]

@@ -65,7 +65,7 @@ export function readArguments(
 type Token = ReturnType<typeof tokensOf>[number]
 
 function tokensOf(line: readonly string[], options: readonly Option[]) {
-  // The first option with a name is used: those of the command precede those of other commands.
+  // The first option with a name is used: the options of the command precede the options of other commands.
   const known = options.toReversed().map(({ name, value }) => {
     const isFlag = value === undefined
     const short =

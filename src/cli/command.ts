@@ -103,12 +103,12 @@ export function serviceModule(
   return named === '' ? undefined : named
 }
 
-/** Returns the minutes of an option. Throws a UsageError unless they are a whole number of at least the minimum. */
+/** Returns the minutes of an option. Throws a UsageError unless they are an integer of at least the minimum. */
 export function minutesOf(text: string | undefined, name: string, minimum: number): number {
   return wholeOf(text, { name, unit: 'minutes', minimum, maximum: 999_999_999_999 })
 }
 
-/** The limits of a whole number. */
+/** The limits of an integer. */
 export interface WholeNumber {
   readonly name: string
   readonly unit: string
@@ -116,7 +116,7 @@ export interface WholeNumber {
   readonly maximum: number
 }
 
-/** Returns the whole number of an option. Throws a UsageError for anything else. */
+/** Returns the integer of an option. Throws a UsageError for anything else. */
 export function wholeOf(text: string | undefined, number: WholeNumber): number {
   const { name, unit, minimum, maximum } = number
   const value = text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : NaN

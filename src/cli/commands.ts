@@ -33,7 +33,7 @@ export interface Typed {
 const names = commands.map(({ name }) => name)
 const allOptions = [...commonOptions, ...commands.flatMap(({ options }) => options)]
 
-/** Returns the command that a line names, also if its options are wrong; undefined if it names none. */
+/** Returns the command of a line, even if its options are wrong; undefined if there is no such command. */
 export function findCommand(line: readonly string[]): Command | undefined {
   const name = commandOf(wordsOf(line, allOptions), names)
   return commands.find((command) => command.name === name)

@@ -72,7 +72,7 @@ function valueOf(field: PublishedField, text: string): Json {
     const reason = fault?.message ?? `${field.name} must be ${field.mustBe}.`
     throw new UsageError(`--fill ${printable(field.name)}: ${printable(reason)}`)
   }
-  // As a default, it would be that of the column.
+  // As a default, it would be the default of the column.
   if (value === 'database' || field.hasColumnDefault) {
     throw new UsageError(`--fill ${printable(field.name)}: write this value with SQL.`)
   }

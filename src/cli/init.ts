@@ -165,7 +165,7 @@ function packageName(folder: string): string {
     .replace(/[^a-z0-9._-]+/g, '-')
     .replace(/^[._-]+|-+$/g, '')
     .slice(0, 100)
-  // A package can not depend on itself.
+  // A package cannot depend on itself.
   return name === '' || name === 'rowgate' ? 'library' : name
 }
 

@@ -97,7 +97,7 @@ async function chooseUser(context: CommandContext): Promise<string> {
   return ask.choose(message, choices)
 }
 
-// Users that application code resolves can not be listed.
+// Users that application code resolves cannot be listed.
 const noList = (): readonly User[] => []
 
 function chooseProvider(providers: Keyring['providers'], context: CommandContext): Promise<string> {

@@ -50,6 +50,6 @@ async function placeOf(connection: Connection): Promise<ServerPlace> {
     throw new CommandError(
       `The database ${name} is one of the server. Its tables are not published.`,
     )
-  // With 0, the names of tables are those of files that differ in case.
+  // With 0, the names of tables are names of files, which differ in case.
   return { name, schema: name, source: name, folded: lower === '0' ? (each) => each : folded }
 }

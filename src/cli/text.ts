@@ -20,7 +20,7 @@ export function cut(text: string, width: number): string {
   return width < 1 ? '' : `${kept}…`
 }
 
-/** Escapes control and invisible characters, so that a string can not control a terminal. */
+/** Escapes control and invisible characters, so that a string cannot control a terminal. */
 export function printable(text: string): string {
   return text.replace(hidden, (sign) => {
     const code = sign.codePointAt(0) ?? 0
@@ -34,7 +34,7 @@ export function messageOf(error: unknown): string {
   return printable(message.trim().replace(/\s*\n\s*/g, ' '))
 }
 
-/** Returns JSON that can not control a terminal: one line if it is not indented. */
+/** Returns JSON that cannot control a terminal: one line if it is not indented. */
 export function jsonText(value: unknown, indent = 2): string {
   return escapeHidden(JSON.stringify(value, null, indent))
 }

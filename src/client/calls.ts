@@ -90,7 +90,7 @@ type ComputedValues<X> = {
     : never
 }
 
-/** The names of the fields that `fields` can select: those of pages, and computed ones. */
+/** The names of the fields that `fields` can select: fields of pages, and computed fields. */
 export type SelectedName<C extends CollectionShape> = Unnamed<
   | PageFieldName<C>
   | {
@@ -131,7 +131,7 @@ export interface SaveCallOptions extends SaveOptions, CallOptions {}
 export type ClientCollection<C extends CollectionShape> = {
   /**
    * Returns all items that meet the conditions, or those that `limit` and `offset` select, with all fields or
-   * those of `fields`. Requests as many pages as are needed.
+   * the fields in `fields`. Requests as many pages as are needed.
    */
   filter<const Name extends SelectedName<C> = SelectedName<C>>(
     conditions?: PageConditions<C>,

@@ -163,7 +163,7 @@ function rootOf({ url: given, insecureHttp }: ClientOptions, hasCredential: bool
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
 }
 
-/** Returns an option that is a whole number within limits. */
+/** Returns an option that is an integer within limits. */
 function whole(
   options: ClientOptions,
   name: NumberOption,

@@ -34,7 +34,7 @@ export interface FullRelease extends QueuedRelease {
   readonly file: string | null
 }
 
-/** The body of a build request. The defaults are those of the solution. */
+/** The body of a build request. The defaults come from the solution. */
 export interface BuildRequest {
   readonly solutionId: string
   readonly version?: string

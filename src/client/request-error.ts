@@ -4,7 +4,7 @@ import { tooManyBytes } from '../runtime-fetch.ts'
 
 /**
  * Why a request failed. `STATUS`: the response has an error status. `REDIRECT`: the URL redirects, which is not
- * followed. `INVALID_RESPONSE`: the response is not that of a service, such as a page of a proxy.
+ * followed. `INVALID_RESPONSE`: the response does not come from a service; it may be a page of a proxy.
  * `RESPONSE_TOO_LARGE`, `TOO_MANY_PAGES`, `TOO_MANY_CONFIRMATIONS`: a limit of the client was exceeded. `PAGE_CYCLE`:
  * a cursor was repeated.
  * `CONNECTION_FAILED`, `TIMEOUT`, `ABORTED`: there was no complete response. `CREDENTIAL_FAILED`: the function

@@ -12,9 +12,9 @@ export interface OutgoingRequest {
   /** The ids of confirmed warnings. */
   readonly confirmed?: ReadonlySet<string>
   readonly signal?: AbortSignal | undefined
-  /** In milliseconds. Default: that of the client. */
+  /** In milliseconds. Default: the option of the client. */
   readonly timeout?: number
-  /** The maximum number of bytes of the response. Default: that of the client. */
+  /** The maximum number of bytes of the response. Default: the option of the client. */
   readonly maxBytes?: number
 }
 

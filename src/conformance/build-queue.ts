@@ -9,7 +9,7 @@ export interface QueueSubject {
   readonly queue: BuildQueue
   /** Stores a release as queued, as the service does before it announces the release. */
   store(ticket: BuildTicket): MaybePromise<void>
-  /** Claims a release for its build, as a worker does. Returns false if it is not queued any more. */
+  /** Claims a release for its build, as a worker does. Returns false if it is no longer queued. */
   claim(ticket: BuildTicket): MaybePromise<boolean>
   /** Releases the resources of the queue. Its workers are stopped by then. */
   close(): MaybePromise<void>
@@ -17,7 +17,7 @@ export interface QueueSubject {
 
 /** Options of {@link testBuildQueue}. */
 export interface QueueConformanceOptions {
-  /** The runner's function that registers a test: that of vitest, node:test, mocha and most others. */
+  /** The function of the test runner that registers a test: `test` of vitest, node:test, mocha and most others. */
   readonly test: (name: string, run: () => Promise<void>) => unknown
   /** Creates an empty queue for one case. */
   readonly create: () => MaybePromise<QueueSubject>

@@ -45,7 +45,7 @@ const pass: Row = {
   note: 'first',
 }
 
-/** For each part of the key, a value that is close to that of `pass`. */
+/** For each part of the key, a value that is close to the value of `pass`. */
 const neighbours: Row = {
   day: '2024-03-01',
   large: '9007199254740992',

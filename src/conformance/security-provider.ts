@@ -10,7 +10,7 @@ import { completeSubject, type SecurityCase, type SecuritySubject } from './secu
 
 /** Options of {@link testSecurityProvider}. */
 export interface SecurityConformanceOptions {
-  /** The runner's function that registers a test: that of vitest, node:test, mocha and most others. */
+  /** The function of the test runner that registers a test: `test` of vitest, node:test, mocha and most others. */
   readonly test: (name: string, run: (...context: unknown[]) => Promise<void>) => unknown
   /** Creates a provider for one case, with requests that it must accept and reject. */
   readonly create: () => MaybePromise<SecuritySubject>

@@ -254,7 +254,7 @@ function keyConditions(collection: PublishedCollection, row: Row): readonly Cond
 
 /** A generator of pseudorandom numbers. */
 interface Random {
-  /** A whole number from 0 up to, but not including, the bound. */
+  /** An integer from 0 up to, but not including, the bound. */
   below(bound: number): number
   /** One of the values. */
   pick<Value>(values: readonly Value[]): Value

@@ -26,7 +26,7 @@ import { changedValueCases, valueCases } from './values.ts'
 
 /** Options of {@link testStorageAdapter}. */
 export interface ConformanceOptions {
-  /** The runner's function that registers a test: that of vitest, node:test, mocha and most others. */
+  /** The function of the test runner that registers a test: `test` of vitest, node:test, mocha and most others. */
   readonly test: (name: string, run: (...context: unknown[]) => Promise<void>) => unknown
   /**
    * Creates an adapter for one case: empty, and not yet opened. The argument is the list of collections

@@ -41,7 +41,7 @@ export function circlesOf(graph: Graph): Circles {
 
 /**
  * Returns a number for each name. Names that lead to each other have the same one (Tarjan's algorithm, with a stack of
- * its own, since a chain of many names would exhaust that of the process).
+ * its own, since a chain of many names would exhaust the stack of the process).
  */
 function componentsOf(graph: Graph): ReadonlyMap<string, number> {
   const components = new Map<string, number>()

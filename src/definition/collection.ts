@@ -83,7 +83,7 @@ export interface CollectionData {
    */
   readonly index?: readonly (readonly string[])[]
   /**
-   * References whose key has several fields: `fields` are those of this collection, in the order of the
+   * References whose key has several fields: `fields` are fields of this collection, in the order of the
    * key of the other one. A reference of one field is an option of that field.
    */
   readonly references?: readonly ReferenceData[]
@@ -104,7 +104,7 @@ export interface CollectionData {
 
 /**
  * The code of a collection: validations, row rules, computed fields, handlers, user-defined events, and
- * functions that serve it. The parameters from `PS` to `PD` are those of {@link Handlers}; `X` are the computed fields.
+ * functions that serve it. The parameters from `PS` to `PD` belong to {@link Handlers}; `X` are the computed fields.
  */
 export interface CollectionBehaviour<
   C extends CollectionShape,

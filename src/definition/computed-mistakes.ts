@@ -3,7 +3,7 @@ import { listed } from '../checks/nearest-name.ts'
 import type { CollectionDefinition } from './collection.ts'
 import { fieldOf } from './field.ts'
 
-/** Returns the mistakes in the computed fields of a well-formed collection, except for those of their types. */
+/** Returns the mistakes in the computed fields of a well-formed collection, except for mistakes in their types. */
 export function computedMistakes({
   fields,
   computed = {},

@@ -14,7 +14,7 @@ import type { CollectionShape, Shown, Some, Unnamed, ValueOf } from './item.ts'
 export type Conditions<C extends CollectionShape> = ConditionsOf<C['fields'], never, unknown>
 
 /**
- * Conditions of row rules: those of {@link Conditions}, and on the rows of other collections. A comparison with a field
+ * Conditions of row rules: {@link Conditions}, and conditions on the rows of other collections. A comparison with a field
  * without value is unknown, and neither `ne`, `notIn` nor `not` of it is true. A row is visible only if its rule is true.
  */
 export type RowConditions<C extends CollectionShape, Own = never> = ConditionsOf<

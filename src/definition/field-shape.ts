@@ -6,7 +6,7 @@ import { serverForms, storedForms } from './stored-forms.ts'
 /** The form of a definition: code, which may contain functions, or a JSON file. */
 export type Form = 'code' | 'json'
 
-/** A whole number from 0. */
+/** An integer from 0. */
 export const count = wholeNumber(0)
 
 /** The shape of the name of a field. In queries $ and - have a meaning. */
@@ -120,7 +120,7 @@ export function fieldShape(form: Form) {
     }),
     z.strictObject({
       type: z.literal('json'),
-      // Its values are checked with those of other fields, which also accepts numbers that are no JavaScript numbers.
+      // Its values are checked with the values of other fields, which may be numbers that JavaScript does not have.
       ...valued(z.unknown(), form),
       storedAs: z.optional(z.enum(serverForms.json)),
     }),

@@ -33,7 +33,7 @@ export interface FieldType {
   readonly message: (field: Field) => TypeMessage
   /** Returns whether a JSON value of the right JSON type is valid for the field. */
   accepts(value: Json, field: Field): boolean
-  /** Returns the stored form of an accepted value; equal values have equal stored forms, those of type json apart. */
+  /** Returns the stored form of an accepted value; equal values have equal stored forms, except for the type json. */
   store(value: Json, field: Field): StoredValue
   /** Returns the value of a stored form, as items have it. */
   readonly show: (stored: StoredValue) => Json
@@ -261,7 +261,7 @@ function isJsonText(text: string): boolean {
  * @param outer the levels of arrays and objects around the values, such as 1 for the text of an item
  */
 export function isWithinBounds(text: string, outer = 0): boolean {
-  // Most texts need not be parsed for this.
+  // Most strings need not be parsed for this.
   if (!mayExceedBounds(text, maxDepth + outer)) return true
   try {
     return isJsonValue(JSON.parse(text), 1 - outer)

@@ -84,7 +84,7 @@ export interface Handlers<C extends CollectionShape, PS = unknown, PI = PS, PU =
     readonly after?: Handler<AfterFilter<C>>
   }
   /**
-   * Handlers of both Insert and Update. Each runs before that of Insert or Update with the same name. If it
+   * Handlers of both Insert and Update. Each runs before the handler of Insert or Update with the same name. If it
    * has `prepare`, Insert and Update can't have their own.
    */
   readonly Save?: SaveHandlers<
@@ -123,7 +123,7 @@ export type PublishedHandlers = Omit<Handlers<CollectionShape>, 'Save'>
 type Moments = Readonly<Record<string, AnyHandler>>
 type AnyHandler = (event: never) => unknown
 
-/** Returns a copy of handlers, with those of Save joined into Insert and Update. */
+/** Returns a copy of handlers, in which Save is joined into Insert and Update. */
 export function publishHandlers(declared: Handlers<CollectionShape> = {}): PublishedHandlers {
   const { Save, ...events } = withoutUndefined(declared) as Readonly<Record<string, Moments>>
   const copies = Object.fromEntries(

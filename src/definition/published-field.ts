@@ -23,7 +23,7 @@ export interface PublishedField {
   /** Checks a value of a client or of application code. */
   readonly check: CheckValue
   /**
-   * Returns the stored form of an accepted value; equal values have equal stored forms, those of type json apart.
+   * Returns the stored form of an accepted value; equal values have equal stored forms, except for the type json.
    * `owner` is the object that has the value as the member with the name of the field: it may know its JSON text.
    */
   readonly store: (value: Json | undefined, owner?: object) => StoredValue

@@ -28,7 +28,7 @@ export interface PublishedCollection {
   readonly byName: ReadonlyMap<string, PublishedField>
   /** The computed fields, which are not stored, in definition order. */
   readonly computed: readonly PublishedComputed[]
-  /** The fields of responses: those of `byName`, and the computed ones. */
+  /** The fields of responses: `byName` and the computed fields. */
   readonly responseFields: ReadonlyMap<string, PublishedField>
   /** Whether one of `responseFields` is a json field, whose stored value is JSON text. */
   readonly hasJson: boolean
@@ -42,7 +42,7 @@ export interface PublishedCollection {
   readonly indexes: readonly (readonly IndexField[])[]
   /** The references of its items. */
   readonly references: readonly Reference[]
-  /** The references to its items, or to those of a table whose name differs in case only. */
+  /** The references to its items, or to items of a table whose name differs in case only. */
   readonly referredBy: readonly IncomingReference[]
   /** The fields that end every sort order: the key, or without a key all sortable fields. */
   readonly tieBreakers: readonly PublishedField[]
@@ -62,7 +62,7 @@ export interface PublishedCollection {
   /** Whether a count of its pages may be an estimate. */
   readonly estimatesCount: boolean
   readonly requiredFilters: readonly string[]
-  /** Whether the path of the collection is that of its single item. */
+  /** Whether the path of the collection leads to its single item. */
   readonly singleton: boolean
   /** The lists of roles by event: a caller needs one role of each list. */
   readonly rolesFor: Readonly<Record<PublishedEventName | 'Custom', readonly (readonly string[])[]>>

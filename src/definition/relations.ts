@@ -19,7 +19,7 @@ export interface DeclaredReference {
   readonly onDelete: OnDelete
 }
 
-/** Returns the references of a definition: those of its fields, then those of several fields. */
+/** Returns the references of a definition: first of single fields, then of several fields. */
 export function declaredReferences({
   fields,
   references = [],

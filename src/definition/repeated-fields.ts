@@ -3,7 +3,7 @@ import { fieldName } from './field-shape.ts'
 type Members = Readonly<Record<string, unknown>>
 
 /**
- * Returns applications with less to check: without the fields whose name and options are those of another
+ * Returns applications with less to check: without the fields that have the name and options of another
  * field. If they have the right shape, so have the applications; if not, the applications must be checked
  * for exact messages. Checking a field takes long, and many fields have the same options.
  */

@@ -18,11 +18,11 @@ export interface WritingContext<C extends CollectionShape>
 
 /** A Filter of a served collection. All of it may be ignored by a function that returns a list. */
 export type FilterCall<C extends CollectionShape> = ServingContext & {
-  /** The values that items must have, those of row rules included. Null: no value, or an empty string. */
+  /** The values that items must have, including the values of row rules. Null: no value, or an empty string. */
   readonly conditions: EqualConditions<C>
   /**
-   * The other conditions that items must meet: those of row rules, handlers and in-process calls that are
-   * more than a value, and those of a cursor. Undefined if there are none.
+   * The other conditions that items must meet: conditions of row rules, handlers and in-process calls that are
+   * more than a value, and the conditions of a cursor. Undefined if there are none.
    */
   readonly where: Conditions<C> | undefined
   /** What one of the fields must contain. The text is in lower case, as `$q` compares. */
@@ -100,9 +100,9 @@ export interface Serve<C extends CollectionShape> {
   readonly get?: (call: GetCall<C>) => MaybePromise<Item<C> | undefined>
   /** Stores an item and returns it. */
   readonly insert?: (call: InsertCall<C>) => MaybePromise<Item<C>>
-  /** Changes an item and returns it, or undefined if it does not exist any more. */
+  /** Changes an item and returns it, or undefined if it no longer exists. */
   readonly update?: (call: UpdateCall<C>) => MaybePromise<Item<C> | undefined>
-  /** Deletes an item. Returns false if it did not exist any more. */
+  /** Deletes an item. Returns false if it no longer existed. */
   readonly delete?: (call: DeleteCall<C>) => MaybePromise<boolean>
   /** The time limit of each function, in milliseconds. Default: `handlerTimeout` of the service. */
   readonly timeout?: number

@@ -15,9 +15,9 @@ const microsecondForms = [
  * several. A part of a time in brackets is absent if it is zero.
  */
 export const storedForms = {
-  /** Text has the time `00:00:00`. Numbers are those of the beginning of the day in UTC. */
+  /** Text has the time `00:00:00`. Numbers stand for the beginning of the day in UTC. */
   date: ['YYYY-MM-DD hh:mm:ss', 'YYYY-MM-DD hh:mm:ss.fff', 'unixSeconds', 'unixMilliseconds'],
-  /** Numbers are those of the time in UTC. */
+  /** Numbers stand for the time in UTC. */
   dateTime: [
     'YYYY-MM-DDThh:mm:ss.fff',
     'YYYY-MM-DD hh:mm:ss[.fff]',

@@ -25,7 +25,7 @@ export interface CollectionCode extends CollectionBehaviour<CollectionShape> {
 export type ApplicationsCode = Readonly<Record<string, Readonly<Record<string, CollectionCode>>>>
 
 /**
- * Returns definitions without code, such as those of an installed release, joined with the code of this
+ * Returns definitions without code, such as an installed release has, joined with the code of this
  * service. Throws a TypeError that lists code for unknown applications, collections and fields, and code
  * that the definitions already have. `createService` throws if code that can decide rights is missing.
  *

@@ -27,7 +27,7 @@ const titles = {
 /** Returns the HTML of the page, without inline scripts and styles. */
 export function pageHtml({ documentUrl, folder, swaggerUi, providers, isOpen }: PageView): string {
   const methods = providers.map(methodOf).filter((method) => method !== undefined)
-  // Providers without a form, such as those of sessions, find their credential in cookies.
+  // Providers without a form, such as session providers, find their credential in cookies.
   const opensAtOnce = isOpen || methods.length < providers.length
   return `<!doctype html>
 <html lang="en">

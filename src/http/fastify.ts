@@ -47,7 +47,7 @@ export interface FastifyService extends RequestHandler {
 
 /** Options of {@link handleBadUrls}. They must be those with which the plugin is registered. */
 export interface BadUrlOptions extends FastifyMount {
-  /** The prefix of the plugin, with those of all enclosing scopes. Default: none. */
+  /** The prefix of the plugin, with the prefixes of all enclosing scopes. Default: none. */
   readonly prefix?: string
 }
 

@@ -23,7 +23,7 @@ export interface FastifyMessage {
 }
 
 /**
- * What is read of a request of `node:http`, `node:https`, `node:http2` and Express. `secure` and `ip` are those of Express,
+ * What is read of a request of `node:http`, `node:https`, `node:http2` and Express. `secure` and `ip` come from Express,
  * which depend on the setting `trust proxy`.
  */
 export interface NodeMessage {
@@ -40,7 +40,7 @@ export interface NodeMessage {
 export interface OwnRequestOptions extends ProxyOptions {
   /** Whether the request came over TLS. Default: as with the binding; a Fetch request is insecure. */
   readonly secure?: boolean
-  /** The address of the client. Default: as with the binding; that of a Fetch request is unknown. */
+  /** The address of the client. Default: as with the binding; a Fetch request has none. */
   readonly peer?: string
 }
 

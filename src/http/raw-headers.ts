@@ -1,6 +1,6 @@
 /**
  * Returns a header of a message of Node by its lower-case name; undefined if it is missing. Repeated headers are joined with
- * a comma, those of `cookie` with a semicolon. Reading the raw headers is faster than Node's `headers` object, which Node
+ * a comma, and `cookie` with a semicolon. Reading the raw headers is faster than Node's `headers` object, which Node
  * builds when it is first read.
  */
 export function headerOf(rawHeaders: readonly string[], name: string): string | undefined {

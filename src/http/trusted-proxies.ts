@@ -29,8 +29,8 @@ export interface ForwardedHeaders {
 /** Reads the headers of trusted proxies, given the address of the socket. */
 export interface TrustedProxies {
   /**
-   * Returns whether a request came over TLS. If the socket is that of a trusted proxy and its header has values, each of
-   * them must be that of HTTPS; otherwise `isEncrypted`, which says whether the socket uses TLS. Default: false.
+   * Returns whether a request came over TLS. If the socket belongs to a trusted proxy and its header has values, each of
+   * them must mean HTTPS; otherwise `isEncrypted`, which says whether the socket uses TLS. Default: false.
    */
   isHttps(address: string | undefined, header: ReadHeader, isEncrypted?: boolean): boolean
   /**

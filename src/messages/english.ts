@@ -15,7 +15,7 @@ const ofTypes = {
 } as const satisfies Readonly<Record<string, `{field} must be ${string}.`>>
 
 /**
- * The English texts that users of clients read, each with its placeholders. Their names are those of `messages` of a
+ * The English messages that users of clients read, each with its placeholders. Their names are the names in `messages` of a
  * service. Errors about a malformed request are not among them: only developers of clients read those.
  */
 export const english = {

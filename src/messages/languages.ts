@@ -8,10 +8,10 @@ import { placeholdersIn, type Language, type PlaceholdersIn } from './message.ts
 /** Texts of the catalogue in a language. English stands for those that are missing. */
 export type Texts = Readonly<Partial<Record<MessageName, string>>>
 
-/** The texts of a service by language, in which `en` replaces texts of the library: `{ de: { required: '...' } }`. */
+/** The messages of a service by language, in which `en` replaces messages of the library: `{ de: { required: '...' } }`. */
 export type Messages = Readonly<Record<string, Texts>>
 
-/** What the compiler checks of texts that it knows: their names, and their placeholders. */
+/** What the compiler checks of messages that it knows: their names and placeholders. */
 export type CheckedMessages<Given> = {
   readonly [Tag in keyof Given]: {
     readonly [Name in keyof Given[Tag]]: Name extends MessageName
@@ -45,10 +45,10 @@ export const messageText = z.union([
   ),
 ])
 
-/** The shape of the texts of a service. */
+/** The shape of the messages of a service. */
 export const messagesShape = z.record(z.string(), z.record(z.string(), z.optional(nonEmpty)))
 
-/** Returns the mistakes of texts that have their shape: unknown languages, names and placeholders. */
+/** Returns the mistakes in messages that have their shape: unknown languages, names and placeholders. */
 export function messagesMistakes(given: unknown): readonly Mistake[] {
   const parsed = messagesShape.safeParse(given)
   if (!parsed.success) return []
@@ -93,7 +93,7 @@ function canonicalTag(tag: string): string | undefined {
   }
 }
 
-/** Returns the languages of a service, with complete catalogues; undefined if it has no texts of its own. */
+/** Returns the languages of a service, with complete catalogues; undefined if it has no messages of its own. */
 export function createLanguages(messages: Messages | undefined): Languages | undefined {
   const declared = Object.keys(messages ?? {})
   if (messages === undefined || declared.length === 0) return undefined

@@ -43,9 +43,9 @@ export interface Message {
 export interface Language {
   /** Its tag, such as `de-AT`. */
   readonly tag: string
-  /** The tags whose texts it can use, the best one first: `de-AT`, `de`. */
+  /** The tags whose messages it can use, the best one first: `de-AT`, `de`. */
   readonly tags: readonly string[]
-  /** The complete catalogue: English texts stand for those that are missing. */
+  /** The complete catalogue: missing messages are English. */
   readonly texts: Readonly<Record<MessageName, string>>
   /** The headers of its responses. */
   readonly headers: Readonly<Record<string, string>>
@@ -79,7 +79,7 @@ export function localText(text: MessageText, language?: Language): string {
 }
 
 /**
- * Returns the English text of what application code gave as a message, and what it was made of unless it was a string.
+ * Returns the English text of a message of application code, and what it was made of unless it was a string.
  * Throws a TypeError for another value, and for an empty text.
  */
 export function givenMessage(given: unknown): {
@@ -125,7 +125,7 @@ export function filled(text: string, values: Values, language?: Language): strin
   return result
 }
 
-// Bounded: texts come from definitions and catalogues only.
+// Bounded: messages come only from definitions and catalogues.
 const partsOfTexts = new Map<string, readonly string[]>()
 
 function partsOf(text: string): readonly string[] {

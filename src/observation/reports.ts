@@ -50,7 +50,7 @@ export type Observation =
       readonly error: unknown
     }
   /**
-   * A `prepare` handler reported a failure, such as that of another service. The handler decides whether the
+   * A `prepare` handler reported a failure, such as a failure of another service. The handler decides whether the
    * event continues.
    */
   | { readonly type: 'prepare-failed'; readonly place: EventPlace; readonly error: unknown }
@@ -83,7 +83,7 @@ export type Observation =
     }
   /**
    * The database does not let the role of its connection do this, or a policy of it rejects the row: responded 403. The
-   * cause of the error is that of the database.
+   * cause of the error is the error of the database.
    */
   | {
       readonly type: 'storage-forbidden'

@@ -61,7 +61,7 @@ export function describedCollections(
   })
 }
 
-/** Returns all roles that the definitions name: those of the complete document. */
+/** Returns all roles that the definitions name; the complete document is for a caller with all of them. */
 export function rolesNamedIn(collections: readonly PublishedCollection[]): readonly string[] {
   const roles = collections.flatMap(({ fields, computed, rolesFor }) => [
     ...Object.values(rolesFor).flat(2),

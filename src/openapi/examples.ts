@@ -8,7 +8,7 @@ import { isRequired, writableFields } from './item-schemas.ts'
 export type Example = Readonly<Record<string, Json>>
 
 /**
- * Returns an example of the value of a field: that of the definition, or one that follows from its enumeration,
+ * Returns an example of the value of a field: the example of the definition, or one that follows from its enumeration,
  * default, minimum or type. Returns undefined if that would not satisfy the definition, as with a pattern.
  */
 export function exampleOf(field: PublishedField): Json | undefined {

@@ -35,7 +35,7 @@ export interface Telemetry {
   /**
    * Adds the gauges of a service: its pools of connections, its outbox and its builds. They are read each time that the SDK
    * collects metrics, until the returned function or `stop` is called. Give each service of a process a `name`, so that
-   * its gauges are not those of another one.
+   * its gauges differ from the gauges of another one.
    */
   observe(service: ObservedService, options?: ObserveOptions): () => void
   /** Stops recording, also of stages in progress. */

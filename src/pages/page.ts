@@ -24,7 +24,7 @@ export interface PageSource {
   open(host: PageHost): Readonly<Record<string, PageFile>>
 }
 
-/** A file of a page: public, or for callers who are authenticated as those of collections are. */
+/** A file of a page: public, or for callers who are authenticated as for collections. */
 export type PageFile =
   | { readonly access: 'public'; content(request: PageRequest): MaybePromise<PageContent> }
   | {

@@ -82,7 +82,7 @@ export function openPages(host: Omit<PageHost, 'name'>): Pages | undefined {
         if (body.length < minCompressed || !acceptsGzip(request.header('accept-encoding'))) {
           return { status: 200, headers, body }
         }
-        // Other bytes than those of the tag, so it is a weak one.
+        // The bytes differ from the bytes of the tag, so it is a weak one.
         const encoded = { ...headers, ETag: `W/${tag}`, 'Content-Encoding': 'gzip' }
         return { status: 200, headers: encoded, body, bytes: await compressedOf(found) }
       })

@@ -35,7 +35,7 @@ export function entryOf(
   return withMessage(entry, message)
 }
 
-/** Returns validation results with the texts of a language. */
+/** Returns validation results with messages in a language. */
 export function entriesIn<Entry extends ValidationEntry>(
   entries: readonly Entry[],
   language: Language | undefined,

@@ -1,4 +1,4 @@
-/** The 16-bit groups of an IPv6 address; those of an IPv4 address are the groups of its IPv4-mapped form. */
+/** The 16-bit groups of an IPv6 address; an IPv4 address has the groups of its IPv4-mapped form. */
 export type IpGroups = readonly number[]
 
 const groupCount = 8

@@ -27,7 +27,7 @@ export class JsonNumber extends Number {
     Object.freeze(this)
   }
 
-  /** Returns the digits; with another radix than 10, those of the nearest double. */
+  /** Returns the digits; with another radix than 10, the digits of the nearest double. */
   override toString(radix = 10): string {
     return radix === 10 ? this.text : super.toString(radix)
   }

@@ -34,7 +34,7 @@ export function canonicalJson(value: unknown): string {
 
 /**
  * Returns whether the value of valid JSON text may have what no json field may have: more levels, U+0000, a lone
- * surrogate, or a number that is too large for a double. False is certain. Most texts take a fraction of the time that
+ * surrogate, or a number that is too large for a double. False is certain. Most strings take a fraction of the time that
  * parsing them takes.
  */
 export function mayExceedBounds(text: string, levels = maxDepth): boolean {

@@ -47,8 +47,8 @@ export function isChunked(transferEncoding: string | undefined): boolean {
 }
 
 /**
- * Returns whether a `Content-Encoding` header is absent or names no coding but `identity`: the body is not compressed. A
- * list may have empty elements, so an empty header names no coding.
+ * Returns whether a `Content-Encoding` header is absent or lists only `identity`: the body is not compressed. A
+ * list may have empty elements, so an empty header lists no coding.
  */
 export function isIdentity(contentEncoding: string | undefined): boolean {
   if (contentEncoding === undefined) return true

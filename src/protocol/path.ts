@@ -72,7 +72,7 @@ export function decodePath(path: string): ResourcePath {
   return { application, collection, key: segments[2] }
 }
 
-/** Returns the application name in a raw path, also if the rest of the path is invalid; undefined if it has none. */
+/** Returns the application name in a raw path, even if the rest of the path is invalid; undefined if it has none. */
 export function applicationOf(path: string): string | undefined {
   if (!path.startsWith(pathRoot)) return undefined
   return decodePercent(path.slice(pathRoot.length).replace(/\/.*/s, ''))

@@ -73,7 +73,7 @@ export interface EncodedOutcome {
 
 /**
  * Encodes an outcome as an envelope. With HTTP 400, the body of a failed validation has the status 200,
- * as the contract defines, unless `bodyStatus` is `http`. Without a language, texts are in English.
+ * as the contract defines, unless `bodyStatus` is `http`. Without a language, messages are in English.
  */
 export function encodeOutcome(
   outcome: Outcome,

@@ -29,7 +29,7 @@ export interface CursorPlan {
   readonly mismatch: () => Error
 }
 
-/** A cursor that a caller gave, and how a mistake in it is reported. */
+/** The cursor of a caller, and how a mistake in it is reported. */
 export interface GivenCursor {
   readonly text: string | undefined
   /** The name of the parameter. */
@@ -38,7 +38,7 @@ export interface GivenCursor {
 }
 
 /**
- * Plans a page of a collection with cursors. `conditions` are those of the caller, without its row rule: rights
+ * Plans a page of a collection with cursors. `conditions` come from the caller, without its row rule: rights
  * are applied to each page separately. Throws for a string that is not a cursor of the order.
  */
 export function planCursor(

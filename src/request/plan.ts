@@ -275,7 +275,7 @@ function ownItem(view: View, key: readonly StoredValue[]): readonly Condition[] 
   return withRows(keyConditions(view.collection, key), view)
 }
 
-/** Returns conditions together with those of the row rule, which come last. */
+/** Returns conditions with the conditions of the row rule at the end. */
 export function withRows(conditions: readonly Condition[], { rows }: View): readonly Condition[] {
   return rows.length === 0 ? conditions : [...conditions, ...rows]
 }

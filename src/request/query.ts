@@ -80,7 +80,7 @@ export function partsOf(condition: Condition): readonly unknown[] {
       return [condition.is, application, name, fields, conditions.map(partsOf)]
     }
     default: {
-      // The order of the members is that of the code that made the condition.
+      // The members have the order in which the code made the condition.
       const { field, is, ...rest } = condition
       return [is, field, rest]
     }

@@ -5,7 +5,7 @@ export interface Credentials {
   /** The raw request target after the mount's prefix, with its query: `/rest/v1/...`. */
   readonly target: string
   /**
-   * A request header by its lower-case name. Repeated headers are joined with `, `, those of `cookie` with `; `: over
+   * A request header by its lower-case name. Repeated headers are joined with `, `, and `cookie` with `; `: over
    * HTTP/2 clients send each cookie in a header of its own.
    */
   header(name: string): string | undefined

@@ -9,7 +9,7 @@ export interface ReturnedList<Entry> {
 
 /**
  * Returns a list that other code has returned, also one of a class of lists or of a proxy. Undefined if it is not a
- * list. Its methods are not called: those of arrays skip holes, and others may return anything.
+ * list. Its methods are not called: array methods skip holes, and other methods may return anything.
  */
 export function returnedList<Entry>(value: unknown): ReturnedList<Entry> | undefined {
   if (!Array.isArray(value)) return undefined

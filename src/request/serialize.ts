@@ -7,7 +7,7 @@ import type { Json } from '../protocol/json.ts'
 import type { ItemValues, Row } from './query.ts'
 
 /**
- * Returns the item of a row, with the named fields in their order. It keeps the texts of json fields, so that
+ * Returns the item of a row, with the named fields in their order. It keeps the text of json fields, so that
  * `store` and `accept` of a field return them while the values are unchanged.
  */
 export function itemOf(

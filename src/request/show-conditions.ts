@@ -16,7 +16,7 @@ export interface ShownConditions {
 
 /**
  * Returns the conditions of a query as application code writes them, or undefined if two equalities contradict
- * each other, so that no item can match: those of a request and of the row rule of its caller, for instance.
+ * each other, so that no item can match: for instance of a request and of the row rule of its caller.
  */
 export function shownConditions(
   collection: PublishedCollection,

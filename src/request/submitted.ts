@@ -20,7 +20,7 @@ export interface Submitted {
   readonly faults: readonly ValidationEntry[]
   /** The values of computed fields as the client sent them; undefined if it sent none. */
   readonly computed: Readonly<Record<string, unknown>> | undefined
-  /** The members of the body as the client sent them, also those of unknown fields. */
+  /** The members of the body as the client sent them, including unknown fields. */
   readonly sent: Readonly<Record<string, unknown>>
 }
 

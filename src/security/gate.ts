@@ -87,7 +87,7 @@ export function createGate({ providers, anyone, context, limiting, report }: Gat
       const provider = candidates[index] as SecurityProvider
       const result = provider.identify(credential, context)
       if (isThenable(result)) {
-        // The address is not known any more once the client has disconnected.
+        // The address is unknown once the client has disconnected.
         const known = { ...attempt, peer: attempt.peer ?? attempt.request.peer }
         return Promise.resolve(result).then((settled) => {
           const found = checkedResult(provider, settled)

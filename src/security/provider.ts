@@ -47,7 +47,7 @@ export interface SecurityContext {
  */
 export interface SecurityProvider {
   readonly name: string
-  /** A whole number, unique in a service: providers are called and listed in ascending order. */
+  /** An integer, unique in a service: providers are called and listed in ascending order. */
   readonly priority: number
   /** A disabled provider rejects every credential that it finds. Default true. */
   readonly enabled?: boolean

@@ -18,7 +18,7 @@ export interface PublicKeySet {
 export interface AuthServerOptions {
   /** Default `Auth server`. */
   readonly name?: string
-  /** A whole number, unique in a service. Default 70. */
+  /** An integer, unique in a service. Default 70. */
   readonly priority?: number
   /** Default true. */
   readonly enabled?: boolean

@@ -142,7 +142,7 @@ function rejectionOf(error: errors.JOSEError): Rejected {
   return isUnknown ? unknown : malformed
 }
 
-// The original error is not kept: that of jose may contain the claims, that of fetch the response.
+// The original error is not kept: errors of jose may contain the claims, errors of fetch the response.
 function keyFailure(error: unknown): Error {
   return new Error(`The keys of the authorization server can not be used: ${reasonOf(error)}.`)
 }

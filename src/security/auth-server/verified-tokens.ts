@@ -49,7 +49,7 @@ export function verifiedTokens<Caller>(times: TokenTimes): VerifiedTokens<Caller
   }
 }
 
-// The same comparisons, in whole seconds, as those of the verification. An invalid clock meets none of them.
+// The same comparisons, in whole seconds, as in the verification. An invalid clock meets none of them.
 function isWithinTimes(
   { exp = -Infinity, nbf = -Infinity, iat = -Infinity }: Times,
   { clockTolerance, maxTokenAge }: TokenTimes,

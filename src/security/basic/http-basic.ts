@@ -21,7 +21,7 @@ import type { Account } from '../users/user-store.ts'
 export interface HttpBasicOptions {
   /** Default `HTTP Basic`. */
   readonly name?: string
-  /** A whole number, unique in a service. Default 60. */
+  /** An integer, unique in a service. Default 60. */
   readonly priority?: number
   /** Default true. */
   readonly enabled?: boolean

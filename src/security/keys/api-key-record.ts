@@ -26,7 +26,7 @@ export interface ApiKeyRecord {
   readonly priority: number
   readonly enabled: boolean
   readonly identifier: string
-  /** The default lifetime of new keys in minutes; null: that of `maxExpiry`. */
+  /** The default lifetime of new keys in minutes; null: `maxExpiry`. */
   readonly defaultExpiry: number | null
   /** The maximum lifetime of new keys in minutes; null: there is no maximum. */
   readonly maxExpiry: number | null
@@ -40,7 +40,7 @@ export interface ApiKeyOptions {
   readonly name: string
   /** Present in exported records. */
   readonly type?: 'api_key'
-  /** A whole number, unique in a service. Default 50. */
+  /** An integer, unique in a service. Default 50. */
   readonly priority?: number
   /** Default true. */
   readonly enabled?: boolean

@@ -157,7 +157,7 @@ const maxCached = 10_000
 
 /**
  * Caches callers while nothing in storage changes. A changed role, key or user takes effect on the next
- * request, also if another process changed it.
+ * request, even if another process changed it.
  */
 export function callerCache(): CallerCache {
   const caches = new WeakMap<SecurityContext, Map<string, CachedCaller>>()

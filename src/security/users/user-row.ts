@@ -42,7 +42,7 @@ export function isRoles(value: unknown): value is readonly string[] {
   return value.every((role) => typeof role === 'string' && role !== '' && role.isWellFormed())
 }
 
-/** Returns whether a value is an object of flat values whose names are not those of `Object.prototype`. */
+/** Returns whether a value is an object of flat values without names of `Object.prototype`. */
 export function isAttributes(value: unknown): value is Attributes {
   return (
     isPlainObject(value) &&
