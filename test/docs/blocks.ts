@@ -6,7 +6,7 @@ export interface Block {
   /** The line of its opening fence. */
   readonly line: number
   readonly language: string
-  /** The word behind the language, such as `run` or `serve`. */
+  /** The word behind the language, such as `run`, `serve` or `excerpt`. */
   readonly task: string
   readonly text: string
 }
@@ -33,7 +33,14 @@ const pages = ['README.md', ...filesBelow('docs', '.md')].filter((page) => page 
 const blocks: readonly Block[] = pages.flatMap(blocksOf)
 
 /** The TypeScript programs of all pages. */
-export const programs = blocks.filter(({ language }) => language === 'ts')
+export const programs = blocks.filter(
+  ({ language, task }) => language === 'ts' && task !== 'excerpt',
+)
+
+/** The excerpts of programs, each with the programs of its page. */
+export const excerpts = blocks
+  .filter(({ task }) => task === 'excerpt')
+  .map((excerpt) => ({ excerpt, among: programs.filter(({ page }) => page === excerpt.page) }))
 
 /** The programs that run and end, with what they print. */
 export const runs = programs

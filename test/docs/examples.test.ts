@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { afterAll, describe, expect, test } from 'vitest'
 import { root } from '../../.ci/entries.ts'
-import { placeOf, programs, runs, sessions, type Block } from './blocks.ts'
+import { excerpts, placeOf, programs, runs, sessions, type Block } from './blocks.ts'
 import { freePort } from '../kit/process.ts'
 import { openWorkshop } from './programs.ts'
 
@@ -56,6 +56,15 @@ describe('programs that run', { concurrent: true, timeout: 60_000 }, () => {
       }
     },
   )
+})
+
+test('every excerpt is a part of a program of its page', () => {
+  const lines = (text: string) => text.split('\n').map((line) => line.trim())
+  const strays = excerpts.filter(({ excerpt, among }) => {
+    const part = lines(excerpt.text).join('\n')
+    return !among.some(({ text }) => lines(text).join('\n').includes(part))
+  })
+  expect(strays.map(({ excerpt }) => placeOf(excerpt))).toEqual([])
 })
 
 test('the pages show requests with their responses', () => {
