@@ -61,7 +61,7 @@ describe('programs that run', { concurrent: true, timeout: 60_000 }, () => {
 test('every excerpt is a part of a program of its page', () => {
   const lines = (text: string) => text.split('\n').map((line) => line.trim())
   const strays = excerpts.filter(({ excerpt, among }) => {
-    const part = lines(excerpt.text).join('\n')
+    const part = lines(excerpt.text.trim()).join('\n')
     return !among.some(({ text }) => lines(text).join('\n').includes(part))
   })
   expect(strays.map(({ excerpt }) => placeOf(excerpt))).toEqual([])
