@@ -1,4 +1,4 @@
-import { mysqlCatalogue } from '../schema/mysql/published-columns.ts'
+import { mysqlCatalogue } from '../schema/mysql/published-fields.ts'
 import { mysqlStorage } from '../storage/mysql/mysql.ts'
 import { mysqlConnections } from '../storage/mysql/connection.ts'
 import { completeMysql } from '../storage/mysql/options.ts'

@@ -1,4 +1,4 @@
-import { postgresCatalogue } from '../schema/postgres/published-columns.ts'
+import { postgresCatalogue } from '../schema/postgres/published-fields.ts'
 import { postgresStorage } from '../storage/postgres/postgres.ts'
 import { connections } from '../storage/postgres/connection.ts'
 import { completePostgres } from '../storage/postgres/options.ts'

@@ -1,5 +1,6 @@
 import type { Field } from '../../definition/field.ts'
-import { unfitJson, type AllowedValues } from './description.ts'
+import type { AllowedValues } from './allowed-values.ts'
+import { unfitJson } from './description.ts'
 
 /** The fields that a column may be, and what to know of it. */
 export interface Candidates {

@@ -2,11 +2,12 @@ import { bind, type Connection } from '../../storage/pool/connection.ts'
 import type { Inspection } from '../../storage/sql/dialect.ts'
 import { join, raw, sql, type Sql } from '../../storage/sql/fragments.ts'
 import type { CatalogueColumn, CatalogueTable } from '../catalogue-tables.ts'
+import type { AllowedColumn } from './allowed-values.ts'
 import type { Candidates } from './candidates.ts'
 import { describeDatabase } from './describe-database.ts'
 import { keysIn } from './describe-table.ts'
 import type { DescribedDatabase } from './described-database.ts'
-import type { AllowedValues, DatabaseDescription, ReadingTable } from './description.ts'
+import type { DatabaseDescription, ReadingTable } from './description.ts'
 
 /** What is different between the kinds of servers. */
 export interface ServerCatalogue extends Pick<DescribedDatabase, 'fitTerm' | 'textOf' | 'quoted'> {
@@ -28,12 +29,6 @@ export interface ServerCatalogue extends Pick<DescribedDatabase, 'fitTerm' | 'te
   inspection(): Pick<Inspection, 'doubtful' | 'parts'>
   /** Returns what a CHECK constraint, as the server writes it, allows. Undefined: it does not list values of one column. */
   allowedBy(check: string): AllowedColumn | undefined
-}
-
-/** The only values of a column. */
-export interface AllowedColumn {
-  readonly column: string
-  readonly values: AllowedValues
 }
 
 /** The tables that are described. */

@@ -1,12 +1,12 @@
 import type { Field } from '../../definition/field.ts'
 import { raw, sql } from '../../storage/sql/fragments.ts'
+import type { AllowedValues } from './allowed-values.ts'
 import type { CatalogueColumn, CatalogueTable } from '../catalogue-tables.ts'
 import type { Candidates } from './candidates.ts'
 import type { DescribedDatabase, ReadValues } from './described-database.ts'
 import {
   largeRows,
   uniqueGroups,
-  type AllowedValues,
   type ColumnDescription,
   type TableDescription,
 } from './description.ts'

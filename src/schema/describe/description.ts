@@ -3,6 +3,7 @@ import { isCutForm } from '../../definition/stored-forms.ts'
 import { maxDepth } from '../../protocol/json.ts'
 import type { CatalogueColumn, CatalogueTable } from '../catalogue-tables.ts'
 import type { Table } from '../model.ts'
+import type { AllowedValues } from './allowed-values.ts'
 
 /** What a database contains, whatever kind of database it is. The definition is made of it. */
 export interface DatabaseDescription {
@@ -67,9 +68,6 @@ export interface ColumnDescription extends CatalogueColumn {
   /** The only values that the database accepts, as it stores them. */
   readonly allowed: AllowedValues | undefined
 }
-
-/** The only values of a column. */
-export type AllowedValues = readonly (string | number)[]
 
 /** Returns the groups of columns whose values together are unique, in the order of their indexes. */
 export function uniqueGroups({ indexes }: Table): readonly (readonly string[])[] {

@@ -1,12 +1,8 @@
 import { join, raw, sql } from '../../storage/sql/fragments.ts'
+import type { AllowedValues } from './allowed-values.ts'
 import type { CatalogueColumn, CatalogueTable } from '../catalogue-tables.ts'
 import type { ReadValues } from './described-database.ts'
-import {
-  maxSpellings,
-  type AllowedValues,
-  type ColumnDescription,
-  type UnreachableRows,
-} from './description.ts'
+import { maxSpellings, type ColumnDescription, type UnreachableRows } from './description.ts'
 
 /**
  * Returns the only values of a column, also as they are stored: a CHECK on a column that ignores case, accents or
