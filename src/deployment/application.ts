@@ -15,7 +15,7 @@ import { releaseStates } from './collections.ts'
 import type { EnvironmentRecord } from './environment.ts'
 import type { CompleteDeployment } from './options.ts'
 import { byDateAndBuild } from './published-releases.ts'
-import { OpenReleasesError } from './release-store.ts'
+import { OpenReleasesError } from './open-limit.ts'
 import type { Solution } from './solution.ts'
 import type { StartedDeployment } from './start.ts'
 

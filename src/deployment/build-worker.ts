@@ -1,15 +1,15 @@
 import { setMaxListeners } from 'node:events'
 import { isUuid } from '../definition/field-type.ts'
 import { isStorageError } from '../storage/adapter.ts'
-import { countOf } from '../work/attempts.ts'
-import type { Worker } from '../work/worker-pool.ts'
-import type { BuildSlots } from './build-slots.ts'
-import type { Release } from './release.ts'
+import { watchLostJobs } from '../work/lost-jobs.ts'
 import { progressTracker, type Progress } from '../work/progress-tracker.ts'
-import { repeat, type Repetition } from '../work/repeat.ts'
+import type { Repetition } from '../work/repeat.ts'
+import type { EndUnfit } from '../work/unfit-jobs.ts'
+import type { Worker } from '../work/worker-pool.ts'
 import type { BuildEvent } from './build-event.ts'
-import { ticketOf, type BuildQueue } from './queue.ts'
-import type { FailUnfit } from './unfit-releases.ts'
+import type { BuildSlots } from './build-slots.ts'
+import { ticketOf, type BuildQueue, type QueueWorker } from './queue.ts'
+import type { Release, ReleaseStatus } from './release.ts'
 import type { BuildingRelease, QueuedRelease, ReleaseStore } from './release-store.ts'
 
 /** What the workers of this process use. */
@@ -27,22 +27,68 @@ export interface BuildWorkerDependencies {
   readonly maxLost: number
   readonly now: () => Date
   readonly emit: (event: BuildEvent) => void
-  readonly failUnfit: FailUnfit
+  readonly endUnfit: EndUnfit<ReleaseStatus>
 }
 
-/** Starts to take builds from the queue and to monitor the heartbeats of other workers. */
-export function startBuildWorker(
-  dependencies: BuildWorkerDependencies,
-  concurrency: number,
-): Worker {
-  const { store, queue, build, serial, slots, emit, failUnfit } = dependencies
-  const closing = new AbortController()
-  // Each build in progress adds a listener.
-  setMaxListeners(0, closing.signal)
-  const removeSlots = slots.add(concurrency)
+/** A worker that takes builds from the queue and monitors the heartbeats of other workers. */
+export class BuildWorker implements Worker {
+  readonly #dependencies: BuildWorkerDependencies
+  readonly #closing = new AbortController()
+  readonly #removeSlots: () => void
+  readonly #taking: QueueWorker
+  readonly #monitor: Repetition
 
-  const claimAndBuild = async (releaseId: string): Promise<Release | undefined> => {
-    const free = await slots.take(closing.signal)
+  /** Starts the worker. */
+  constructor(dependencies: BuildWorkerDependencies, concurrency: number) {
+    this.#dependencies = dependencies
+    // Each build in progress adds a listener.
+    setMaxListeners(0, this.#closing.signal)
+    this.#removeSlots = dependencies.slots.add(concurrency)
+    this.#taking = dependencies.queue.process((job) => this.#work(job), { concurrency })
+    this.#monitor = monitorBuilds(dependencies, this.#closing.signal)
+  }
+
+  /** Takes no more builds, and resolves when those in progress are queued again. */
+  async stop(): Promise<void> {
+    this.#closing.abort()
+    await Promise.all([this.#monitor.stop(), this.#taking.stop()])
+    this.#removeSlots()
+  }
+
+  // Whatever the queue passes, and whatever fails: a rejection could end the process.
+  async #work(job: unknown): Promise<void> {
+    const { emit, endUnfit } = this.#dependencies
+    const ticket = ticketOf(job)
+    if (ticket === undefined || !isUuid(ticket.releaseId)) {
+      const error = new Error('The build queue has a job without the id of a release.')
+      emit({ type: 'discarded', releaseId: null, error })
+      return
+    }
+    const releaseId = ticket.releaseId.toLowerCase()
+    try {
+      await this.#workOn(releaseId)
+    } catch (error) {
+      if (isStorageError(error) && error.kind === 'unfit')
+        await endUnfit('queued', [{ key: { releaseId }, error }])
+      // The release stays queued and is retried at the next poll.
+      else emit({ type: 'unreachable', error })
+    }
+  }
+
+  async #workOn(releaseId: string): Promise<void> {
+    const { store, queue, serial } = this.#dependencies
+    const claimed = await this.#claimAndBuild(releaseId)
+    // Another process may build it at once.
+    if (this.#closing.signal.aborted) return queue.announce({ releaseId })
+    if (claimed === undefined || !serial) return
+    const next = await store.nextQueued(claimed.solutionId)
+    if (next !== undefined) await queue.announce(next)
+  }
+
+  async #claimAndBuild(releaseId: string): Promise<Release | undefined> {
+    const { store, slots, serial, build, emit } = this.#dependencies
+    const { signal } = this.#closing
+    const free = await slots.take(signal)
     if (free === undefined) return undefined
     try {
       const queued = await store.find(releaseId)
@@ -55,7 +101,7 @@ export function startBuildWorker(
       if (queued?.status !== 'queued') return undefined
       const claimed = await store.claim(queued, serial)
       if (claimed !== undefined) {
-        await build(claimed, closing.signal).catch((error: unknown) => {
+        await build(claimed, signal).catch((error: unknown) => {
           emit({ type: 'unreachable', error })
         })
       }
@@ -63,41 +109,6 @@ export function startBuildWorker(
     } finally {
       free()
     }
-  }
-  const workOn = async (releaseId: string): Promise<void> => {
-    const claimed = await claimAndBuild(releaseId)
-    // Another process may build it at once.
-    if (closing.signal.aborted) return queue.announce({ releaseId })
-    if (claimed === undefined || !serial) return
-    const next = await store.nextQueued(claimed.solutionId)
-    if (next !== undefined) await queue.announce(next)
-  }
-  // Whatever the queue passes, and whatever fails: a rejection could end the process.
-  const work = async (job: unknown): Promise<void> => {
-    const ticket = ticketOf(job)
-    if (ticket === undefined || !isUuid(ticket.releaseId)) {
-      const error = new Error('The build queue has a job without the id of a release.')
-      emit({ type: 'discarded', releaseId: null, error })
-      return
-    }
-    const releaseId = ticket.releaseId.toLowerCase()
-    try {
-      await workOn(releaseId)
-    } catch (error) {
-      if (isStorageError(error) && error.kind === 'unfit')
-        await failUnfit('queued', [{ key: { releaseId }, error }])
-      // The release stays queued and is retried at the next poll.
-      else emit({ type: 'unreachable', error })
-    }
-  }
-  const worker = queue.process(work, { concurrency })
-  const monitor = monitorBuilds(dependencies)
-  return {
-    stop: async () => {
-      closing.abort()
-      await Promise.all([monitor.stop(), worker.stop()])
-      removeSlots()
-    },
   }
 }
 
@@ -108,18 +119,34 @@ const maxAnnounced = 10
  * Queues builds again whose worker has sent no heartbeat for a whole lease. Announces releases that have
  * been queued for a whole lease again, since the queue may have lost them.
  */
-function monitorBuilds(dependencies: BuildWorkerDependencies): Repetition {
-  const { store, queue, lease, serial } = dependencies
-  const building = progressTracker<BuildingRelease>(lease, progressOf)
-  const queued = progressTracker<QueuedRelease>(lease, progressOf)
-  return repeat(lease / 2, async () => {
-    for (const release of building.stalled(await store.building(maxMonitored))) {
-      await requeue(dependencies, release)
-    }
-    const stalled = queued.stalled(await store.queued({ limit: maxMonitored, offset: 0 }))
-    // Releases that wait for another build of their solution must not delay those of other solutions.
-    const first = serial ? firstOfEach(stalled) : stalled.slice(0, maxAnnounced)
-    for (const { releaseId } of first) await queue.announce({ releaseId })
+function monitorBuilds(
+  { store, queue, lease, maxLost, serial, now, emit }: BuildWorkerDependencies,
+  closing: AbortSignal,
+): Repetition {
+  const waiting = progressTracker<QueuedRelease>(lease, progressOf)
+  return watchLostJobs<BuildingRelease>({
+    ...{ lease, maxLost, closing, progressOf },
+    claimed: () => store.building(maxMonitored),
+    giveBack: async (release, lost) => {
+      const { releaseId, attempt } = release
+      if ((await store.requeue(release, lost)) === undefined) return
+      emit({ type: 'lost', releaseId, attempt })
+      await queue.announce({ releaseId })
+    },
+    fail: async (release) => {
+      const { releaseId, attempt } = release
+      const error = `${maxLost} workers stopped responding during this build.`
+      const failed = await store.fail(release, error, { built: now().toISOString() })
+      if (failed !== undefined) emit({ type: 'lost', releaseId, attempt })
+    },
+    // The next round makes up for it.
+    report: () => undefined,
+    afterwards: async () => {
+      const stalled = waiting.stalled(await store.queued({ limit: maxMonitored, offset: 0 }))
+      // Releases that wait for another build of their solution must not delay those of other solutions.
+      const first = serial ? firstOfEach(stalled) : stalled.slice(0, maxAnnounced)
+      for (const { releaseId } of first) await queue.announce({ releaseId })
+    },
   })
 }
 
@@ -134,24 +161,4 @@ function firstOfEach(releases: readonly QueuedRelease[]): readonly QueuedRelease
     if (!bySolution.has(release.solutionId)) bySolution.set(release.solutionId, release)
   }
   return [...bySolution.values()]
-}
-
-/** Queues a lost build again, or fails it after the last attempt. */
-async function requeue(
-  { store, queue, maxLost, now, emit }: BuildWorkerDependencies,
-  release: BuildingRelease,
-): Promise<void> {
-  const { releaseId, attempt, lost } = release
-  if (countOf(lost) + 1 >= maxLost) {
-    const failed = await store.fail(
-      release,
-      `${maxLost} workers stopped responding during this build.`,
-      { built: now().toISOString() },
-    )
-    if (failed !== undefined) emit({ type: 'lost', releaseId, attempt })
-    return
-  }
-  if ((await store.requeue(release)) === undefined) return
-  emit({ type: 'lost', releaseId, attempt })
-  await queue.announce({ releaseId })
 }

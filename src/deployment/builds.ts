@@ -6,7 +6,8 @@ import type { BuildSlots } from './build-slots.ts'
 import type { BuildQueue } from './queue.ts'
 import type { PublishedRelease } from './published-releases.ts'
 import type { Release } from './release.ts'
-import type { OpenLimit, ReleaseStore } from './release-store.ts'
+import type { OpenLimit } from './open-limit.ts'
+import type { ReleaseStore } from './release-store.ts'
 
 /** What accepting builds uses. */
 export interface BuildsDependencies {

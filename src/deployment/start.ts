@@ -1,21 +1,21 @@
 import type { ServiceHost } from '../service-part.ts'
-import { workerPool, type WorkerPool } from '../work/worker-pool.ts'
+import { endUnfitJobs, type EndUnfit } from '../work/unfit-jobs.ts'
+import { WorkerPool } from '../work/worker-pool.ts'
 import type { BuildEvent } from './build-event.ts'
-import { buildSlots } from './build-slots.ts'
-import { startBuildWorker } from './build-worker.ts'
+import { BuildSlots } from './build-slots.ts'
+import { BuildWorker } from './build-worker.ts'
 import { inTime } from '../maybe-promise.ts'
 import { openBuilds, type Builds } from './builds.ts'
 import type { CompleteDeployment } from './options.ts'
 import type { BuildQueue } from './queue.ts'
 import { publishedReleases, type PublishedReleases } from './published-releases.ts'
-import type { Release } from './release.ts'
-import { releaseStore } from './release-store.ts'
+import type { Release, ReleaseStatus } from './release.ts'
+import { buildJobs, ReleaseStore, type DeploymentStorage } from './release-store.ts'
 import { runBuild, type BuildDependencies } from './run-build.ts'
 import { snapshotCollections, snapshotText, takeSnapshot } from './snapshot.ts'
 import type { BuildLoad } from '../workload.ts'
 import type { Solution } from './solution.ts'
 import { storageQueue } from './storage-queue.ts'
-import { failUnfitReleases } from './unfit-releases.ts'
 
 /** A deployment as a part of its service. */
 export interface StartedDeployment {
@@ -48,8 +48,8 @@ export function startDeployment(
   const { storage } = host
   const { serial, pollInterval, lease, attempts: maxLost, now } = options
   const data = snapshotCollections(options.snapshotData, host.collections)
-  const failUnfit = failUnfitReleases(storage, now, emit)
-  const store = releaseStore(storage, failUnfit)
+  const endUnfit = failUnfitReleases(storage, now, emit)
+  const store = new ReleaseStore(storage, endUnfit)
   const dependencies: BuildDependencies = {
     ...options,
     store,
@@ -74,7 +74,7 @@ export function startDeployment(
     emit({ type: 'ended', releaseId, attempt, status: ended?.status ?? 'queued' })
     return ended
   }
-  const slots = buildSlots()
+  const slots = new BuildSlots()
   return {
     load: async () => ({
       queued: await store.countQueued(),
@@ -82,11 +82,12 @@ export function startDeployment(
     }),
     releases: publishedReleases(storage, store),
     builds: openBuilds({ ...options, store, queue, build, emit, slots }),
-    workers: workerPool((concurrency) =>
-      startBuildWorker(
-        { store, queue, build, serial, slots, lease, maxLost, now, emit, failUnfit },
-        concurrency,
-      ),
+    workers: new WorkerPool(
+      (concurrency) =>
+        new BuildWorker(
+          { store, queue, build, serial, slots, lease, maxLost, now, emit, endUnfit },
+          concurrency,
+        ),
     ),
   }
 }
@@ -106,4 +107,28 @@ function bounded(queue: BuildQueue): BuildQueue {
       })
     },
   }
+}
+
+/** Returns the function that fails releases whose stored values do not fit their fields. */
+function failUnfitReleases(
+  storage: Pick<DeploymentStorage, 'transaction'>,
+  now: () => Date,
+  emit: (event: BuildEvent) => void,
+): EndUnfit<ReleaseStatus> {
+  return endUnfitJobs({
+    storage,
+    jobs: buildJobs,
+    now,
+    changes: (built) => ({
+      ...{ status: 'failed', built, attempt: 0, heartbeat: 0, lost: 0 },
+      error: 'Values of the stored release do not fit their fields.',
+    }),
+    onEnd: ({ key, error }) => {
+      emit({ type: 'failed', releaseId: String(key['releaseId']), error })
+    },
+    report: (error) => {
+      emit({ type: 'discarded', releaseId: null, error })
+    },
+    cannot: 'The release can not be failed.',
+  })
 }

@@ -1,4 +1,4 @@
-import { startPolling, type PollingWorker } from '../work/polling-worker.ts'
+import { PollingWorker } from '../work/polling-worker.ts'
 import type { BuildQueue } from './queue.ts'
 import type { QueuedRelease, ReleaseStore } from './release-store.ts'
 
@@ -20,7 +20,7 @@ export function storageQueue({
   pollInterval,
   report,
 }: StorageQueueDependencies): BuildQueue {
-  const workers = new Set<PollingWorker>()
+  const workers = new Set<PollingWorker<QueuedRelease>>()
   return {
     name: 'storage',
     announce: ({ releaseId }) => {
@@ -28,7 +28,7 @@ export function storageQueue({
       for (const worker of workers) worker.wake(serial ? undefined : releaseId)
     },
     process: (work, { concurrency }) => {
-      const worker = startPolling<QueuedRelease>({
+      const worker = new PollingWorker<QueuedRelease>({
         find: (page) => store.queued(page),
         idOf: ({ releaseId }) => releaseId,
         ...(serial && { groupOf: ({ solutionId }) => solutionId }),

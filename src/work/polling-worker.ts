@@ -25,85 +25,97 @@ export interface PollingOptions<Job> {
   readonly report: (error: unknown) => void
 }
 
-/** A worker that polls for jobs, which may be announced by other processes only in storage. */
-export interface PollingWorker extends Worker {
-  /** Polls now. The job with this id, or every job, is tried again even if it could not be claimed before. */
-  wake(id?: string): void
-}
-
 const pageSize = 100
 
-/** Starts a worker that polls until it is stopped. Does not keep the process alive. */
-export function startPolling<Job>(options: PollingOptions<Job>): PollingWorker {
-  const { find, idOf, work, concurrency, pollInterval, report } = options
-  const groupOf = options.groupOf ?? idOf
-  const running = new Map<string, Promise<void>>()
+/**
+ * A worker that polls for jobs, which may be announced by other processes only in storage, until it is stopped. Does not
+ * keep the process alive.
+ */
+export class PollingWorker<Job> implements Worker {
+  readonly #options: PollingOptions<Job>
+  readonly #groupOf: (job: Job) => string
+  readonly #running = new Map<string, Promise<void>>()
   // Jobs that could not be claimed are skipped until the next poll, or until they are announced. All pages
   // are read, so that such jobs do not hide others behind them.
-  const tried = new Set<string>()
-  const state: { again: boolean; stopped: boolean } = { again: false, stopped: false }
-  let polling: Promise<void> | undefined
+  readonly #tried = new Set<string>()
   // What wakes the worker may run in a transaction or in a trace, which its jobs do not belong to.
-  const inOwnContext = contextOfNow()
-  const hasRoom = (): boolean => !state.stopped && running.size < concurrency
+  readonly #inOwnContext = contextOfNow()
+  readonly #timer: NodeJS.Timeout
+  #polling: Promise<void> | undefined
+  #isRequested = false
+  #isStopped = false
 
-  function start(job: Job): void {
-    const id = idOf(job)
-    tried.add(groupOf(job))
-    // An unhandled rejection would end the process.
-    const done = (async () => work(job))()
-      .catch(report)
-      .finally(() => {
-        running.delete(id)
-        poll()
-      })
-    running.set(id, done)
+  /** Starts the worker. */
+  constructor(options: PollingOptions<Job>) {
+    this.#options = options
+    this.#groupOf = options.groupOf ?? options.idOf
+    this.#timer = setInterval(() => {
+      this.wake()
+    }, options.pollInterval)
+    this.#timer.unref()
+    this.#poll()
   }
 
-  async function startFound(): Promise<void> {
-    while (state.again && hasRoom()) {
-      state.again = false
-      for (let offset = 0; hasRoom(); offset += pageSize) {
-        const page = await find({ limit: pageSize, offset, room: concurrency - running.size })
+  /** Polls now. The job with this id, or every job, is tried again even if it could not be claimed before. */
+  wake(id?: string): void {
+    if (id === undefined) this.#tried.clear()
+    else this.#tried.delete(id)
+    this.#poll()
+  }
+
+  /** Takes no more jobs, and resolves when the jobs in progress have ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearInterval(this.#timer)
+    await this.#polling
+    await Promise.all(this.#running.values())
+  }
+
+  #hasRoom(): boolean {
+    return !this.#isStopped && this.#running.size < this.#options.concurrency
+  }
+
+  #poll(): void {
+    this.#isRequested = true
+    if (!this.#hasRoom() || this.#polling !== undefined) return
+    this.#inOwnContext(() => {
+      this.#polling = this.#startFound()
+        .catch(this.#options.report)
+        .finally(() => {
+          this.#polling = undefined
+          if (this.#isRequested && this.#hasRoom()) this.#poll()
+        })
+    })
+  }
+
+  async #startFound(): Promise<void> {
+    const { find, idOf, concurrency } = this.#options
+    while (this.#isRequested && this.#hasRoom()) {
+      this.#isRequested = false
+      for (let offset = 0; this.#hasRoom(); offset += pageSize) {
+        const room = concurrency - this.#running.size
+        const page = await find({ limit: pageSize, offset, room })
         for (const job of page) {
-          if (hasRoom() && !running.has(idOf(job)) && !tried.has(groupOf(job))) start(job)
+          const isNew = !this.#running.has(idOf(job)) && !this.#tried.has(this.#groupOf(job))
+          if (isNew && this.#hasRoom()) this.#start(job)
         }
         if (page.length < pageSize) break
       }
     }
   }
 
-  function poll(): void {
-    state.again = true
-    if (!hasRoom() || polling !== undefined) return
-    inOwnContext(() => {
-      polling = startFound()
-        .catch(report)
-        .finally(() => {
-          polling = undefined
-          if (state.again && hasRoom()) poll()
-        })
-    })
-  }
-
-  const timer = setInterval(() => {
-    tried.clear()
-    poll()
-  }, pollInterval)
-  timer.unref()
-  poll()
-  return {
-    wake: (id) => {
-      if (id === undefined) tried.clear()
-      else tried.delete(id)
-      poll()
-    },
-    stop: async () => {
-      state.stopped = true
-      clearInterval(timer)
-      await polling
-      await Promise.all(running.values())
-    },
+  #start(job: Job): void {
+    const { idOf, work, report } = this.#options
+    const id = idOf(job)
+    this.#tried.add(this.#groupOf(job))
+    // An unhandled rejection would end the process.
+    const done = (async () => work(job))()
+      .catch(report)
+      .finally(() => {
+        this.#running.delete(id)
+        this.#poll()
+      })
+    this.#running.set(id, done)
   }
 }
 

@@ -5,31 +5,36 @@ export interface Worker {
 }
 
 /** All workers of this process for one kind of jobs. */
-export interface WorkerPool {
-  /** Starts a worker that runs up to `concurrency` jobs at a time. */
-  work(concurrency: number): Worker
-  /** Stops all workers. */
-  stop(): Promise<void>
-}
+export class WorkerPool<Started extends Worker = Worker> {
+  readonly #start: (concurrency: number) => Started
+  readonly #running = new Set<Started>()
+  readonly #stopping = new WeakMap<Started, Promise<void>>()
 
-/** Creates a pool of workers that `start` starts. */
-export function workerPool(start: (concurrency: number) => Worker): WorkerPool {
-  const workers = new Set<Worker>()
-  return {
-    work: (concurrency) => {
-      const started = start(concurrency)
-      let stopping: Promise<void> | undefined
-      const worker: Worker = {
-        stop: () => {
-          stopping ??= started.stop().finally(() => workers.delete(worker))
-          return stopping
-        },
-      }
-      workers.add(worker)
-      return worker
-    },
-    stop: async () => {
-      await Promise.all([...workers].map((worker) => worker.stop()))
-    },
+  constructor(start: (concurrency: number) => Started) {
+    this.#start = start
+  }
+
+  /** The workers that are not stopped. */
+  get running(): Iterable<Started> {
+    return this.#running
+  }
+
+  /** Starts a worker that runs up to `concurrency` jobs at a time. */
+  work(concurrency: number): Worker {
+    const started = this.#start(concurrency)
+    this.#running.add(started)
+    return { stop: () => this.#stop(started) }
+  }
+
+  /** Stops all workers. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#running].map((started) => this.#stop(started)))
+  }
+
+  #stop(started: Started): Promise<void> {
+    const stopping =
+      this.#stopping.get(started) ?? started.stop().finally(() => this.#running.delete(started))
+    this.#stopping.set(started, stopping)
+    return stopping
   }
 }

@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest'
 import { testBuildQueue } from '../../src/entries/conformance.ts'
 import { deploymentCollections } from '../../src/deployment/collections.ts'
-import { releaseStore } from '../../src/deployment/release-store.ts'
+import { ReleaseStore } from '../../src/deployment/release-store.ts'
 import type { Release } from '../../src/deployment/release.ts'
 import { storageQueue } from '../../src/deployment/storage-queue.ts'
 import { storages } from '../kit/storages.ts'
@@ -29,7 +29,7 @@ describe.each(storages)('$name', ({ open }) => {
     create: async () => {
       const { storage, remove } = open()
       await storage.open(Object.values(deploymentCollections))
-      const store = releaseStore(storage)
+      const store = new ReleaseStore(storage)
       const queue = storageQueue({
         store,
         serial: false,

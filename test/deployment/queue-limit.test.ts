@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { deploymentCollections } from '../../src/deployment/collections.ts'
 import type { Release } from '../../src/deployment/release.ts'
-import { releaseStore } from '../../src/deployment/release-store.ts'
+import { ReleaseStore } from '../../src/deployment/release-store.ts'
 import { postgresStorage } from '../../src/entries/postgres.ts'
 import { repeatConflicts } from '../../src/work/repeat-conflicts.ts'
 import { missingServer, testSchema } from '../kit/postgres.ts'
@@ -16,7 +16,7 @@ describe.skipIf(missing !== undefined)('the queue of builds of several processes
       const storage = postgresStorage(schema.open(5), { ensureSchema: true })
       await storage.open(Object.values(deploymentCollections))
       onTestFinished(async () => storage.close())
-      return releaseStore({
+      return new ReleaseStore({
         ...storage,
         transaction: (options, work) => repeatConflicts(() => storage.transaction(options, work)),
       })

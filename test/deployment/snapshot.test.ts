@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createDeployment } from '../../src/entries/deployment.ts'
 import { deploymentCollections } from '../../src/deployment/collections.ts'
-import { releaseStore } from '../../src/deployment/release-store.ts'
+import { ReleaseStore } from '../../src/deployment/release-store.ts'
 import { createService, memoryStorage, openAccess, system } from '../../src/entries/index.ts'
 import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { storages } from '../kit/storages.ts'
@@ -123,7 +123,7 @@ test('the snapshot of a worker that has lost its release replaces no other', asy
   const { storage, ask } = await openDeployment({ snapshotData })
   const { releaseId } = await ask.build({ solutionId: 'northwind', snapshot: true })
   const before = await keptBy(storage)
-  const store = releaseStore(storage)
+  const store = new ReleaseStore(storage)
   const built = await store.find(String(releaseId))
   if (built === undefined) throw new Error('The release is missing.')
   expect(await store.saveSnapshot({ ...built, status: 'building' }, '{}')).toBe(false)

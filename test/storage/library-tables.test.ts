@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { getDelivery, listDeliveries } from '../../src/consume/outbox/administration.ts'
 import { publishedReleases } from '../../src/deployment/published-releases.ts'
-import { releaseStore } from '../../src/deployment/release-store.ts'
+import { ReleaseStore } from '../../src/deployment/release-store.ts'
 import { recordEvent } from '../../src/security/keys/key-event.ts'
 import {
   StorageError,
@@ -26,7 +26,7 @@ const storage: StorageAdapter = {
 
 const id = '00000000-0000-4000-8000-000000000000'
 const at = new Date(0)
-const store = releaseStore(storage, () => Promise.resolve())
+const store = new ReleaseStore(storage, () => Promise.resolve())
 const page = {
   ...{ conditions: {}, where: undefined, search: undefined, sort: [], limit: 1, offset: 0 },
   ...{ count: false, fields: [] },

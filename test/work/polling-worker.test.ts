@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { expect, test, vi } from 'vitest'
-import { startPolling } from '../../src/work/polling-worker.ts'
+import { PollingWorker } from '../../src/work/polling-worker.ts'
 
 test('jobs do not run in the asynchronous context of what wakes the worker', async () => {
   const store = new AsyncLocalStorage<string>()
   const seen: unknown[] = []
   let jobs: readonly string[] = []
-  const worker = startPolling<string>({
+  const worker = new PollingWorker<string>({
     find: () => {
       const found = jobs
       jobs = []

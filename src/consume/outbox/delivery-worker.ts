@@ -1,13 +1,15 @@
 import { setMaxListeners } from 'node:events'
 import type { ServiceHost } from '../../service-part.ts'
-import { startPolling, type PollingWorker } from '../../work/polling-worker.ts'
 import { retryWhileUnavailable } from '../../work/back-off.ts'
-import { progressTracker } from '../../work/progress-tracker.ts'
-import { repeat } from '../../work/repeat.ts'
+import { watchLostJobs } from '../../work/lost-jobs.ts'
+import { PollingWorker } from '../../work/polling-worker.ts'
+import { repeat, type Repetition } from '../../work/repeat.ts'
+import type { Worker } from '../../work/worker-pool.ts'
 import { purgeDelivered } from './administration.ts'
 import { deliver, markDead, type DeliveryDependencies } from './deliver.ts'
 import type { StoredDelivery } from './delivery.ts'
 import type { DeliveryStore, DueDelivery } from './delivery-store.ts'
+import { arrangeLane, oldLanes } from './lanes.ts'
 import type { CompleteOutbox } from './options.ts'
 
 /** What the workers of this process use. */
@@ -22,148 +24,159 @@ const stopTimeout = 5_000
 const purgeInterval = 3_600_000
 
 /**
- * Starts to send deliveries that are due, to take over those of workers that died, and to remove those that
- * were delivered long ago.
+ * A worker that sends deliveries that are due, takes over those of workers that died, and removes those that were
+ * delivered long ago.
  */
-export function startDeliveryWorker(
-  dependencies: DeliveryWorkerDependencies,
-  concurrency: number,
-): PollingWorker {
-  const { options, host, store } = dependencies
-  const { pollInterval, lease, keepDelivered } = options
-  const closing = new AbortController()
-  // Each call in progress adds a listener.
-  setMaxListeners(0, closing.signal)
-  const now = (): string => host.now().toISOString()
-  const report = (error: unknown): void => {
-    host.report({ type: 'outbox-unavailable', error })
-  }
-  const wake = (id: string, delay: number): void => {
-    // Later ones are found by polling.
-    if (delay < pollInterval) {
-      const timer = setTimeout(() => {
-        worker.wake(id)
-      }, delay)
-      timer.unref()
-    }
-  }
-  const all: DeliveryDependencies = { ...dependencies, wake }
+export class DeliveryWorker implements Worker {
+  readonly #dependencies: DeliveryDependencies
+  readonly #closing = new AbortController()
+  readonly #polling: PollingWorker<DueDelivery>
+  readonly #monitor: Repetition
+  readonly #purging: Repetition
+  // With the last delivery of each lane that was found meanwhile. Several at a time would only conflict.
+  readonly #lanesArranged = new Map<string, string | undefined>()
 
-  /** Moves a lane on, and returns the delivery that may be sent. */
-  async function arrange(lane: string): Promise<string | undefined> {
-    const { current, hasMoved } = await store.arrange(lane, { now: now(), lease })
-    if (hasMoved && current !== undefined) wake(current, 0)
-    return current
+  /** Starts the worker. */
+  constructor(dependencies: DeliveryWorkerDependencies, concurrency: number) {
+    const { options, store } = dependencies
+    this.#dependencies = {
+      ...dependencies,
+      wake: (id, delay) => {
+        this.#wakeAfter(id, delay)
+      },
+    }
+    // Each call in progress adds a listener.
+    setMaxListeners(0, this.#closing.signal)
+    this.#polling = new PollingWorker<DueDelivery>({
+      find: (page) => store.due(page, this.#now()),
+      idOf: ({ id }) => id,
+      // If it fails, the delivery stays claimed until its lease ends, or was not claimed.
+      work: (due) => (due.lane === null ? this.#send(due) : this.#sendInLane(due, due.lane)),
+      concurrency,
+      pollInterval: options.pollInterval,
+      report: this.#report,
+    })
+    this.#monitor = this.#watch()
+    this.#purging = repeat(purgeInterval, () => this.#purge())
+    this.#purge().catch(() => undefined)
+  }
+
+  /** Looks for deliveries now. The one with this id, or every one, is tried again. */
+  wake(id?: string): void {
+    this.#polling.wake(id)
+  }
+
+  /** Sends no more deliveries, and resolves when those in progress have ended or were given back. */
+  async stop(): Promise<void> {
+    const timer = setTimeout(() => {
+      this.#closing.abort()
+    }, stopTimeout)
+    await Promise.all([this.#polling.stop(), this.#monitor.stop(), this.#purging.stop()])
+    clearTimeout(timer)
+  }
+
+  readonly #report = (error: unknown): void => {
+    this.#dependencies.host.report({ type: 'outbox-unavailable', error })
+  }
+
+  #now(): string {
+    return this.#dependencies.host.now().toISOString()
+  }
+
+  #wakeAfter(id: string, delay: number): void {
+    // Later ones are found by polling.
+    if (delay >= this.#dependencies.options.pollInterval) return
+    const timer = setTimeout(() => {
+      this.wake(id)
+    }, delay)
+    timer.unref()
   }
 
   /** Sends a delivery, unless another worker has claimed it. */
-  async function send(due: DueDelivery): Promise<void> {
-    const claimed = await store.claim(due)
-    if (claimed !== undefined) await deliver(all, claimed, closing.signal)
+  async #send(due: DueDelivery): Promise<void> {
+    const claimed = await this.#dependencies.store.claim(due)
+    if (claimed !== undefined) await deliver(this.#dependencies, claimed, this.#closing.signal)
   }
 
-  // With the last delivery of each lane that was found meanwhile. Several at a time would only conflict.
-  const lanesArranged = new Map<string, string | undefined>()
+  async #sendInLane(due: DueDelivery, lane: string): Promise<void> {
+    if (!(await this.#hasTurn(due, lane))) return
+    await this.#send(due)
+    await retryWhileUnavailable(this.#closing.signal, () => this.#arrange(lane))
+  }
 
   /** Returns whether it is the turn of a delivery. Others that wait are put behind, so that they are not found again. */
-  async function hasTurn({ id }: DueDelivery, lane: string): Promise<boolean> {
-    if (lanesArranged.has(lane)) {
-      lanesArranged.set(lane, id)
+  async #hasTurn({ id }: DueDelivery, lane: string): Promise<boolean> {
+    if (this.#lanesArranged.has(lane)) {
+      this.#lanesArranged.set(lane, id)
       return false
     }
-    lanesArranged.set(lane, undefined)
+    this.#lanesArranged.set(lane, undefined)
     let current: string | undefined
     try {
-      current = await arrange(lane)
+      current = await this.#arrange(lane)
       return current === id
     } finally {
-      const found = lanesArranged.get(lane)
-      lanesArranged.delete(lane)
-      if (found !== undefined) wake(current ?? found, 0)
+      const found = this.#lanesArranged.get(lane)
+      this.#lanesArranged.delete(lane)
+      if (found !== undefined) this.#wakeAfter(current ?? found, 0)
     }
   }
 
-  async function sendInLane(due: DueDelivery, lane: string): Promise<void> {
-    if (!(await hasTurn(due, lane))) return
-    await send(due)
-    await retryWhileUnavailable(closing.signal, () => arrange(lane))
+  /** Moves a lane on, and returns the delivery that may be sent. */
+  async #arrange(lane: string): Promise<string | undefined> {
+    const { host, options } = this.#dependencies
+    const time = { now: this.#now(), lease: options.lease }
+    const { current, hasMoved } = await arrangeLane(host.storage, lane, time)
+    if (hasMoved && current !== undefined) this.#wakeAfter(current, 0)
+    return current
   }
 
-  const worker = startPolling<DueDelivery>({
-    find: (page) => store.due(page, now()),
-    idOf: ({ id }) => id,
-    work: async (due) => {
-      try {
-        await (due.lane === null ? send(due) : sendInLane(due, due.lane))
-      } catch (error) {
-        // It stays claimed until its lease ends, or was not claimed.
-        report(error)
-      }
-    },
-    concurrency,
-    pollInterval,
-    report,
-  })
+  #watch(): Repetition {
+    const { options, store } = this.#dependencies
+    const { lease, maxLost } = options
+    return watchLostJobs<StoredDelivery>({
+      ...{ lease, maxLost, closing: this.#closing.signal, report: this.#report },
+      claimed: () => store.sending(),
+      progressOf: (delivery) => delivery,
+      giveBack: (delivery, lost) => this.#giveBack(delivery, lost),
+      fail: (delivery, lost) => this.#fail(delivery, lost),
+      afterwards: () => this.#arrangeOldLanes(),
+    })
+  }
 
-  const { stalled } = progressTracker<StoredDelivery>(lease, (delivery) => delivery)
-  /** Does something for each one. One that fails does not keep the others from it. */
-  async function forEach<One>(ones: readonly One[], recover: (one: One) => Promise<void>) {
-    for (const one of ones) {
-      if (closing.signal.aborted) return
-      await recover(one).catch(report)
+  async #giveBack(delivery: StoredDelivery, lost: number): Promise<void> {
+    const { host, store } = this.#dependencies
+    const { id, endpoint, lane } = delivery
+    if (await store.giveBack(delivery, { lost, due: this.#now() })) {
+      host.report({ type: 'delivery-lost', deliveryId: id, endpoint, lane })
+      this.#wakeAfter(id, 0)
+    }
+    if (lane !== null) await this.#arrange(lane)
+  }
+
+  async #fail(delivery: StoredDelivery, lost: number): Promise<void> {
+    const { id: deliveryId, endpoint, lane } = delivery
+    const error = `${lost} workers stopped responding during this delivery.`
+    const report = { deliveryId, endpoint, lane, error: new Error(error) }
+    this.#dependencies.host.report({ type: 'delivery-dead', ...report })
+    const dead = { error: null, response: null, changes: { lost, error } }
+    await markDead(this.#dependencies, delivery, dead)
+    if (lane !== null) await this.#arrange(lane)
+  }
+
+  /** Arranges the lanes of workers that have ended before they could do it, among others. */
+  async #arrangeOldLanes(): Promise<void> {
+    const { host, options } = this.#dependencies
+    const lanes = await oldLanes(host.storage, { now: this.#now(), lease: options.lease })
+    for (const lane of lanes) {
+      if (this.#closing.signal.aborted) return
+      await this.#arrange(lane).catch(this.#report)
     }
   }
-  const monitor = repeat(lease / 2, async () => {
-    await forEach(stalled(await store.sending()), async (delivery) => {
-      await takeBack(all, delivery)
-      if (delivery.lane !== null) await arrange(delivery.lane)
-    })
-    // Those of workers that have ended before they could do it, among others.
-    await forEach(await store.oldLanes({ now: now(), lease }), async (lane) => {
-      await arrange(lane)
-    })
-  })
-  const purge = (): Promise<void> => {
-    const until = new Date(host.now().getTime() - keepDelivered).toISOString()
+
+  #purge(): Promise<void> {
+    const { host, options, store } = this.#dependencies
+    const until = new Date(host.now().getTime() - options.keepDelivered).toISOString()
     return purgeDelivered(host.storage, store, until)
   }
-  const purging = repeat(purgeInterval, purge)
-  purge().catch(() => undefined)
-
-  return {
-    wake: (id) => {
-      worker.wake(id)
-    },
-    stop: async () => {
-      const timer = setTimeout(() => {
-        closing.abort()
-      }, stopTimeout)
-      await Promise.all([worker.stop(), monitor.stop(), purging.stop()])
-      clearTimeout(timer)
-    },
-  }
-}
-
-/** Gives back a delivery whose worker stopped responding, or marks it dead if too many workers have. */
-async function takeBack(
-  dependencies: DeliveryDependencies,
-  delivery: StoredDelivery,
-): Promise<void> {
-  const { options, host, store, wake } = dependencies
-  const { id, endpoint, lane } = delivery
-  const lost = delivery.lost + 1
-  if (lost >= options.maxLost) {
-    const error = `${lost} workers stopped responding during this delivery.`
-    host.report({ type: 'delivery-dead', deliveryId: id, endpoint, lane, error: new Error(error) })
-    await markDead(dependencies, delivery, {
-      error: null,
-      response: null,
-      changes: { lost, error },
-    })
-    return
-  }
-  const due = host.now().toISOString()
-  if (!(await store.giveBack(delivery, { lost, due }))) return
-  host.report({ type: 'delivery-lost', deliveryId: id, endpoint, lane })
-  wake(id, 0)
 }

@@ -3,12 +3,9 @@ import { text, wholeNumber } from '../../checks/option-shapes.ts'
 import { suggestion } from '../../checks/nearest-name.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { requirePlainJson } from '../../checks/plain-object.ts'
-import { orderedId } from '../../definition/ordered-id.ts'
-import { joinTransaction } from '../../events/join-transaction.ts'
 import { stringifyJson } from '../../protocol/json-text.ts'
 import { servicePart, type ServiceHost, type WithServicePart } from '../../service-part.ts'
-import type { PollingWorker } from '../../work/polling-worker.ts'
-import { workerPool, type Worker } from '../../work/worker-pool.ts'
+import type { Worker } from '../../work/worker-pool.ts'
 import {
   countDeliveries,
   dropDelivery,
@@ -20,10 +17,8 @@ import {
 import { isIdempotencyKey } from '../connection/prepare-request.ts'
 import { deliveryStates, outboxCollections } from './collections.ts'
 import type { Delivery, DeliveryDetails } from './delivery.ts'
-import { addDelivery, deliveryStore, type DeliveryStore } from './delivery-store.ts'
-import { startDeliveryWorker } from './delivery-worker.ts'
-import { retryDeliveries, retryShape, type RetryFilter } from './retry-deliveries.ts'
-import { buryUnfitDeliveries } from './unfit-deliveries.ts'
+import { JoinedOutbox } from './joined-outbox.ts'
+import { retryShape, type RetryFilter } from './retry-deliveries.ts'
 import {
   completeOutbox,
   type DeliveryInput,
@@ -108,48 +103,13 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
 ): Outbox<Endpoints> {
   const options = completeOutbox(given)
   const names = [...options.endpoints.keys()]
-  const polling = new Set<PollingWorker>()
-  let joined: { readonly host: ServiceHost; readonly store: DeliveryStore } | undefined
+  let joined: JoinedOutbox | undefined
 
-  function requireService() {
+  function requireJoined(): JoinedOutbox {
     if (joined !== undefined) return joined
     throw new TypeError(
       'The outbox belongs to no service. Pass it to createService: createService({ ..., outbox }).',
     )
-  }
-  const workers = workerPool((concurrency) => {
-    const worker = startDeliveryWorker({ ...requireService(), options }, concurrency)
-    polling.add(worker)
-    return {
-      stop: () => {
-        polling.delete(worker)
-        return worker.stop()
-      },
-    }
-  })
-  const wake = (id: string): void => {
-    for (const worker of polling) worker.wake(id)
-  }
-  const now = (): string => requireService().host.now().toISOString()
-  const nextTurn = turnsOf(() => requireService().host.now())
-  const changed = async (change: typeof retryDelivery, id: string): Promise<Delivery> => {
-    const { store } = requireService()
-    const at = { now: now(), turn: nextTurn() }
-    const delivery = await store.write((storage) => change(storage, id.toLowerCase(), at))
-    const { lane } = delivery
-    // Otherwise workers do it later.
-    if (lane !== null) await store.arrange(lane, { ...at, lease: options.lease }).catch(ignore)
-    for (const worker of polling) worker.wake()
-    return delivery
-  }
-
-  const retry = async (chosen: string | RetryFilter): Promise<Delivery | number> => {
-    if (typeof chosen === 'string') return changed(retryDelivery, chosen)
-    const filter = completeOptions('retry', retryShape, chosen)
-    const { storage } = requireService().host
-    const retried = await retryDeliveries(storage, filter, { now: now(), nextTurn })
-    for (const worker of polling) worker.wake()
-    return retried
   }
 
   return Object.freeze<Outbox<Endpoints>>({
@@ -160,67 +120,44 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
           `enqueue: ${name} is not an endpoint of the outbox; ${suggestion(name, names)}`,
         )
       }
-      const json = jsonOf('input', input)
-      const { host } = requireService()
-      const id = orderedId(host.now())
-      const delivery = {
-        id,
-        endpoint: name,
-        key,
-        lane,
-        turn: nextTurn(),
-        input: json,
+      const call = { endpoint: name, key, lane, input: jsonOf('input', input) }
+      return requireJoined().enqueue(context, {
+        ...call,
         row: row === undefined ? null : jsonOf('row', row),
-        now: now(),
-      }
-      return joinTransaction(context, 'enqueue', async ({ storage, onCommit }) => {
-        await addDelivery(storage, delivery)
-        onCommit(() => {
-          wake(id)
-        })
-        return id
       })
     },
     list: async (chosen = {}) => {
       const filter = completeOptions('list', listShape, chosen)
-      return listDeliveries(requireService().host.storage, filter)
+      return listDeliveries(requireJoined().storage, filter)
     },
-    get: async (id) => getDelivery(requireService().host.storage, id),
-    retry: retry as Outbox<Endpoints>['retry'],
-    drop: (id) => changed(dropDelivery, id),
-    work: (chosen = {}) => workers.work(completeOptions('work', workShape, chosen).concurrency),
+    get: async (id) => getDelivery(requireJoined().storage, id),
+    retry: retryWith(requireJoined) as Outbox<Endpoints>['retry'],
+    drop: async (id) => requireJoined().change(dropDelivery, id),
+    work: (chosen = {}) => {
+      const { concurrency } = completeOptions('work', workShape, chosen)
+      return requireJoined().workers.work(concurrency)
+    },
     [servicePart]: Object.freeze({
       collections: Object.values(outboxCollections),
       join: (host: ServiceHost) => {
         if (joined !== undefined) throw new TypeError('The outbox already belongs to a service.')
-        joined = {
-          host,
-          store: deliveryStore(host.storage, buryUnfitDeliveries(host, options.lease)),
-        }
+        joined = new JoinedOutbox(options, host)
       },
       opened: () => {
-        if (options.workers > 0) workers.work(options.workers)
+        if (options.workers > 0) requireJoined().workers.work(options.workers)
       },
-      workload: async () => ({ deliveries: await countDeliveries(requireService().host.storage) }),
-      close: () => workers.stop(),
+      workload: async () => ({ deliveries: await countDeliveries(requireJoined().storage) }),
+      close: async () => joined?.workers.stop(),
     }),
   })
 }
 
-/** Returns a function that returns the next position in a lane: the time, but never one that it has returned. */
-function turnsOf(now: () => Date): () => number {
-  let last = 0
-  return () => {
-    last = Math.max(last + 1, now().getTime() * turnsPerMillisecond)
-    return last
+function retryWith(requireJoined: () => JoinedOutbox) {
+  return async (chosen: string | RetryFilter): Promise<Delivery | number> => {
+    if (typeof chosen === 'string') return requireJoined().change(retryDelivery, chosen)
+    return requireJoined().retry(completeOptions('retry', retryShape, chosen))
   }
 }
-
-function ignore(): void {
-  // Nothing is lost.
-}
-
-const turnsPerMillisecond = 100
 
 const enqueueShape = z.strictObject({
   lane: z.optional(text(400)),

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { milliseconds, nonEmpty } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
-import { startPolling } from '../../work/polling-worker.ts'
+import { PollingWorker } from '../../work/polling-worker.ts'
 import { ticketOf, type BuildQueue, type BuildTicket } from '../queue.ts'
 
 /** The members of a `PgBoss` that the queue uses. */
@@ -75,7 +75,7 @@ export function pgBossQueue(boss: PgBossLike, options: PgBossQueueOptions = {}):
       const state = { stopped: false }
       // Not `boss.work()`: it takes the next job while a long build continues, its `offWork()` does not wait,
       // and it ends the process if the database can't be reached when a job has ended.
-      const worker = startPolling<PgBossJob>({
+      const worker = new PollingWorker<PgBossJob>({
         find: async ({ room }) => {
           await created()
           const jobs = await boss.fetch(name, { batchSize: room })
