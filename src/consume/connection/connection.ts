@@ -20,12 +20,12 @@ import { targetUrl } from './target-url.ts'
 export interface Connection {
   readonly baseUrl: string
   /**
-   * Sends the request of an endpoint, and again if it may be retried. Rejects with a CallError, or with
+   * Makes the call of an endpoint, and again if it may be retried. Rejects with a CallError, or with
    * the reason of the call's signal. Call endpoints instead.
    */
-  send(request: EndpointRequest): Promise<EndpointResponse>
+  call(request: EndpointRequest): Promise<EndpointResponse>
   /**
-   * Sends a request likewise, and has the bytes of the response read within the time of the call. Call
+   * Makes a call likewise, and has the bytes of the response read within the time of the call. Call
    * {@link readStream} instead.
    */
   stream<Result>(request: EndpointRequest, read: ReadStream<Result>): Promise<Result>
@@ -45,45 +45,54 @@ export type ReadStream<Result> = (
 export function connection(options: ConnectionOptions): Connection {
   const settings = completeConnection(options)
   const client = clientOf(settings)
-  const authenticate = authenticator(settings.authentication, { ...settings, fetch: client.fetch })
+  const calls = new ConnectionCalls(settings, client)
+  return Object.freeze({
+    baseUrl: settings.baseUrl,
+    call: (request: EndpointRequest) => {
+      const read = request.ignoresBody ? ignoreBody : readJsonBody
+      return calls.call(request, read, async (response) => response)
+    },
+    stream: <Result>(request: EndpointRequest, read: ReadStream<Result>) =>
+      calls.call(request, streamJsonBody, async (response) => {
+        try {
+          return await read(response)
+        } finally {
+          response.body.cancel()
+        }
+      }),
+    close: client.close,
+  })
+}
 
-  function send(request: EndpointRequest): Promise<EndpointResponse> {
-    const read = request.ignoresBody ? ignoreBody : readJsonBody
-    return sendTraced(request, read, async (response) => response)
-  }
+/** Makes the calls of a connection: in time, traced, repeated and authenticated. */
+class ConnectionCalls {
+  readonly #settings: ConnectionSettings
+  readonly #client: FetchClient
+  readonly #authenticate: Authenticator
 
-  function stream<Result>(request: EndpointRequest, read: ReadStream<Result>): Promise<Result> {
-    return sendTraced(request, streamJsonBody, async (response) => {
-      try {
-        return await read(response)
-      } finally {
-        response.body.cancel()
-      }
+  constructor(settings: ConnectionSettings, client: FetchClient) {
+    this.#settings = settings
+    this.#client = client
+    this.#authenticate = authenticator(settings.authentication, {
+      ...settings,
+      fetch: client.fetch,
     })
   }
 
-  async function sendTraced<Body, Result>(
+  /** Makes a call, and has `use` use its response within the time of the call. */
+  async call<Body, Result>(
     request: EndpointRequest,
     read: ReadBody<Body>,
     use: (response: EndpointResponse<Body>) => Promise<Result>,
   ): Promise<Result> {
-    const { endpoint, options: own } = request
-    const trace: Traces['rowgate:call'] = {
-      endpoint: request.endpoint,
-      method: request.method,
-      path: request.template,
-      status: null,
-      code: null,
-      attempts: 0,
-      milliseconds: null,
-    }
+    const { endpoint, method, template: path } = request
+    const blank = { status: null, code: null, attempts: 0, milliseconds: null }
+    const trace: Traces['rowgate:call'] = { endpoint, method, path, ...blank }
     const began = performance.now()
-    const late = (): Error => new CallError('TIMEOUT', endpoint)
-    const limits = { timeout: own.timeout ?? settings.timeout, signal: own.signal, late }
     const work = async (): Promise<Result> => {
       try {
-        return await withinTime(limits, async (deadline) => {
-          const response = await sendRepeatedly(request, { deadline, trace, read })
+        return await withinTime(this.#limits(request), async (deadline) => {
+          const response = await this.#callRepeatedly(request, { deadline, trace, read })
           trace.status = response.status
           return use(response)
         })
@@ -97,16 +106,21 @@ export function connection(options: ConnectionOptions): Connection {
     return stages.call.isWatched ? stages.call.run(trace, work) : work()
   }
 
-  async function sendRepeatedly<Body>(
+  #limits({ endpoint, options }: EndpointRequest) {
+    const late = (): Error => new CallError('TIMEOUT', endpoint)
+    return { timeout: options.timeout ?? this.#settings.timeout, signal: options.signal, late }
+  }
+
+  async #callRepeatedly<Body>(
     request: EndpointRequest,
     call: Call<Body>,
   ): Promise<EndpointResponse<Body>> {
     const { deadline } = call
-    const attempts = isRepeatable(request) ? settings.attempts : 1
-    const url = targetUrl(request, settings)
+    const attempts = isRepeatable(request) ? this.#settings.attempts : 1
+    const url = targetUrl(request, this.#settings)
     for (let attempt = 1; ; attempt++) {
       try {
-        return await sendAuthenticated(request, url, call)
+        return await this.#callAuthenticated(request, url, call)
       } catch (error) {
         const remaining = deadline.remaining()
         const delay = retryDelay({ error, attempt, remaining })
@@ -118,29 +132,28 @@ export function connection(options: ConnectionOptions): Connection {
   }
 
   // A token may have been revoked: one that is rejected is replaced once.
-  async function sendAuthenticated<Body>(
+  async #callAuthenticated<Body>(
     request: EndpointRequest,
     url: URL,
     { deadline: { signal }, trace, read }: Call<Body>,
   ): Promise<EndpointResponse<Body>> {
+    const settings = this.#settings
     const { maxDepth } = settings
     const { maxResponseBytes = settings.maxResponseBytes } = request.options
     for (let isSecond = false; ; isSecond = true) {
-      const credentials = await credentialsOf(authenticate, request)
+      const credentials = await credentialsOf(this.#authenticate, request)
       const prepared = await prepareRequest(request, { url, credentials, settings })
       signal.throwIfAborted()
       trace.attempts++
       try {
-        const sent = { ...prepared, signal, read }
-        return await exchange(client.fetch, request, sent, { maxDepth, maxResponseBytes })
+        const attempt = { ...prepared, signal, read }
+        return await exchange(this.#client.fetch, request, attempt, { maxDepth, maxResponseBytes })
       } catch (error) {
         const isUnauthorized = isCallError(error) && error.status === 401
-        if (!isUnauthorized || isSecond || !authenticate.rejected(credentials)) throw error
+        if (!isUnauthorized || isSecond || !this.#authenticate.rejected(credentials)) throw error
       }
     }
   }
-
-  return Object.freeze({ baseUrl: settings.baseUrl, send, stream, close: client.close })
 }
 
 /** The state of a call. */

@@ -41,7 +41,7 @@ export function guardedFetch(
   }
   const http = new HttpAgent(options)
   const https = new HttpsAgent({ ...options, ...(ca !== undefined && { ca: [ca].flat() }) })
-  const send = nodeFetch({ http, https })
+  const fetchOverNode = nodeFetch({ http, https })
   return {
     fetch: async (url, init) => {
       // Bun ignores the options of agents: addresses would not be checked.
@@ -49,7 +49,7 @@ export function guardedFetch(
       // lookup is not called for an IP address.
       const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
       if (isIP(host) !== 0 && !isAllowed(host)) throw privateAddressError()
-      return send(url, init)
+      return fetchOverNode(url, init)
     },
     close: async () => {
       for (const { freeSockets } of [http, https])

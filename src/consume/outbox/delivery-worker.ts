@@ -51,7 +51,7 @@ export class DeliveryWorker implements Worker {
       find: (page) => store.due(page, this.#now()),
       idOf: ({ id }) => id,
       // If it fails, the delivery stays claimed until its lease ends, or was not claimed.
-      work: (due) => (due.lane === null ? this.#send(due) : this.#sendInLane(due, due.lane)),
+      work: (due) => (due.lane === null ? this.#deliver(due) : this.#deliverInLane(due, due.lane)),
       concurrency,
       pollInterval: options.pollInterval,
       report: this.#report,
@@ -66,7 +66,7 @@ export class DeliveryWorker implements Worker {
     this.#polling.wake(id)
   }
 
-  /** Sends no more deliveries, and resolves when those in progress have ended or were given back. */
+  /** Claims no more deliveries, and resolves when those in progress have ended or were given back. */
   async stop(): Promise<void> {
     const timer = setTimeout(() => {
       this.#closing.abort()
@@ -92,15 +92,15 @@ export class DeliveryWorker implements Worker {
     timer.unref()
   }
 
-  /** Sends a delivery, unless another worker has claimed it. */
-  async #send(due: DueDelivery): Promise<void> {
+  /** Delivers one, unless another worker has claimed it. */
+  async #deliver(due: DueDelivery): Promise<void> {
     const claimed = await this.#dependencies.store.claim(due)
     if (claimed !== undefined) await deliver(this.#dependencies, claimed, this.#closing.signal)
   }
 
-  async #sendInLane(due: DueDelivery, lane: string): Promise<void> {
+  async #deliverInLane(due: DueDelivery, lane: string): Promise<void> {
     if (!(await this.#hasTurn(due, lane))) return
-    await this.#send(due)
+    await this.#deliver(due)
     await retryWhileUnavailable(this.#closing.signal, () => this.#arrange(lane))
   }
 

@@ -30,7 +30,7 @@ export interface RowgateCollectionOptions {
 }
 
 const shape = z.strictObject({
-  connection: objectWith<Connection>('send', 'must be a connection'),
+  connection: objectWith<Connection>('call', 'must be a connection'),
   application: nonEmpty,
   collection: nonEmpty,
   search: z._default(z.boolean(), false),
