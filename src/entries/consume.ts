@@ -92,12 +92,8 @@ export type { Link } from '../consume/paging/link-header.ts'
 export { pages } from '../consume/paging/pages.ts'
 export type { ItemOf, Page, PagesOptions } from '../consume/paging/pages.ts'
 export type { Paging, PagingEnd } from '../consume/paging/paging-options.ts'
-export {
-  applyRules,
-  type ActingUser,
-  type ApplyOptions,
-  type TargetCollections,
-} from '../consume/rules/apply-rules.ts'
+export { applyRules, type ApplyOptions } from '../consume/rules/apply-rules.ts'
+export type { ActingUser, TargetCollections } from '../consume/store-response.ts'
 export type { Caller, CallerTypes } from '../consume/rules/caller.ts'
 export { rule, type Rule, type RuleEndpoint, type RuleOptions } from '../consume/rules/rule.ts'
 export { RuleError, type RuleErrorOptions } from '../consume/rules/rule-error.ts'
@@ -113,7 +109,7 @@ export {
   type SuccessOfAll,
   type UnmatchedOptions,
 } from '../consume/send/send-together.ts'
-export type { Failure, SendResult, StoreOptions, Success } from '../consume/send/store-parts.ts'
+export type { Failure, SendResult, StoreOptions, Success } from '../consume/send/send-request.ts'
 export type {
   FieldMapping,
   FilterMapping,

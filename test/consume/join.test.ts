@@ -1,13 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { connection, endpoint, rule } from '../../src/entries/consume.ts'
-import { joinTables, tablesOf } from '../../src/consume/rules/apply-rules.ts'
+import { joinResponse, tablesOf } from '../../src/consume/store-response.ts'
 import { callerOf } from '../../src/consume/rules/caller.ts'
 import { RuleError } from '../../src/consume/rules/rule-error.ts'
 import { defineCollection, integer, json, text } from '../../src/entries/index.ts'
 import type { Json } from '../../src/protocol/json.ts'
 import { typed } from '../../src/consume/schema.ts'
 import { caught } from '../kit/expectations.ts'
+
+function joinTables(
+  rules: Parameters<typeof joinResponse>[0]['rules'],
+  tables: ReturnType<typeof tablesOf>,
+  caller: ReturnType<typeof callerOf>,
+) {
+  return joinResponse({ rules, tables, caller }).items
+}
 
 const api = connection({ baseUrl: 'https://api.example' })
 

@@ -6,13 +6,13 @@ import { isStorageError, type StorageTransaction } from '../../storage/adapter.t
 import { pauseAfter, retryWhileUnavailable } from '../../work/back-off.ts'
 import type { EndpointResponse } from '../call.ts'
 import { CallError, isCallError } from '../call-error.ts'
-import { joinTables, storeItems, tablesOf, withTables } from '../rules/apply-rules.ts'
 import { callerOf, type Caller } from '../rules/caller.ts'
 import { RuleError } from '../rules/rule-error.ts'
-import { isReadable, readResponse, storeResponse, type StoredDelivery } from './delivery.ts'
+import { joinResponse, storeResponse, tablesOf } from '../store-response.ts'
+import { decodeResponse, encodeResponse, isReadable, type StoredDelivery } from './delivery.ts'
 import { settle, type DeliveryStore } from './delivery-store.ts'
 import type { DeadContext, DeliveryContext } from './delivery-context.ts'
-import { isFinal, isFinalOfFunction, storeFailedResponse } from './failed-calls.ts'
+import { isFinal, isFinalOfFunction, encodeFailedResponse } from './failed-calls.ts'
 import type { CheckedEndpoint, CompleteOutbox } from './options.ts'
 
 /** What sending a delivery uses. */
@@ -47,7 +47,7 @@ export async function deliver(
     await fail(dependencies, claimed, { error, closing })
     return
   }
-  const kept = claimed.response === null ? undefined : readResponse(claimed.response)
+  const kept = claimed.response === null ? undefined : decodeResponse(claimed.response)
   let response: EndpointResponse
   try {
     response = kept ?? (await call(known, claimed, { options, closing }))
@@ -64,7 +64,7 @@ export async function deliver(
     if (error instanceof ClaimLost) return
     // The service closes while storage is unavailable. The response is applied by the next worker.
     if (isUnavailable(error))
-      await giveBack(dependencies, claimed, storeResponse(response, options.maxStoredResponse))
+      await giveBack(dependencies, claimed, encodeResponse(response, options.maxStoredResponse))
     else await reject(dependencies, claimed, { error, response, closing })
   }
 }
@@ -94,15 +94,12 @@ async function succeed(
     await settleWith(dependencies, claimed, { changes, handle })
     return
   }
-  // Joining needs no transaction, so that writers do not wait for it.
   const tables = tablesOf(response.body, known.tables)
-  const items = joinTables(rules, tables, callerOfDelivery(claimed))
+  const caller = callerOfDelivery(claimed)
+  const joined = joinResponse({ tables, rules, caller, onSuccess })
   await settleWith(dependencies, claimed, {
     changes,
-    handle: async (at) => {
-      const results = await storeItems(items, at)
-      await onSuccess?.(withTables({ ...at, response, results }, tables) as never)
-    },
+    handle: (at) => storeResponse(joined, at, { ...at, response }),
   })
 }
 
@@ -119,7 +116,7 @@ async function fail(
   const isDead = failures >= options.attempts || isLast
   reportFailure(dependencies, claimed, { error, isDead })
   // The response to a function may contain anything, such as a token.
-  const response = (isFunction ? null : storeFailedResponse(error)) ?? claimed.response
+  const response = (isFunction ? null : encodeFailedResponse(error)) ?? claimed.response
   if (isDead) {
     const changes = { failures, error: error.message, response }
     const dead = { error, response: null, changes }
@@ -152,7 +149,7 @@ async function reject(
   const message = error instanceof Error ? error.message : 'not an error'
   const changes = {
     error: textOf(`The response was not stored: ${message}`),
-    response: storeResponse(response, dependencies.options.maxStoredResponse),
+    response: encodeResponse(response, dependencies.options.maxStoredResponse),
   }
   const dead = { error, response, changes }
   await retryWhileUnavailable(closing, () => markDead(dependencies, claimed, dead))
@@ -212,7 +209,7 @@ async function settleWith(
     handle,
   }: {
     readonly changes: Parameters<typeof settle>[2]
-    readonly handle: (at: DeliveryContext) => void | Promise<void> | undefined
+    readonly handle: (at: DeliveryContext) => unknown
   },
 ): Promise<void> {
   await host.transaction(options.principal, async (within) => {

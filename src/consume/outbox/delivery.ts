@@ -4,7 +4,7 @@ import { parseJson, stringifyJson } from '../../protocol/json-text.ts'
 import type { Row } from '../../request/query.ts'
 import { countOf } from '../../work/attempts.ts'
 import type { EndpointResponse } from '../call.ts'
-import { readFailedResponse } from './failed-calls.ts'
+import { decodeFailedResponse } from './failed-calls.ts'
 
 /** The state of a delivery. */
 export type DeliveryState = 'behind' | 'waiting' | 'sending' | 'delivered' | 'dead'
@@ -125,7 +125,7 @@ const omitted = new Set(['set-cookie', 'set-cookie2'])
  * `maxLength` characters, or if its schema has made something else than JSON of it. The call is repeated then, with the
  * same idempotency key.
  */
-export function storeResponse(response: EndpointResponse, maxLength: number): string | null {
+export function encodeResponse(response: EndpointResponse, maxLength: number): string | null {
   const { status, headers, body } = response
   if (body !== undefined && !isJson(body)) return null
   const pairs = [...headers].filter(([name]) => !omitted.has(name))
@@ -144,8 +144,8 @@ function isJson(value: unknown): boolean {
   return isPlain && Object.values(value).every((member) => member === undefined || isJson(member))
 }
 
-/** Returns a stored response; undefined for JSON that {@link storeResponse} has not written. */
-export function readResponse(json: string): EndpointResponse | undefined {
+/** Returns a stored response; undefined for JSON that {@link encodeResponse} has not written. */
+export function decodeResponse(json: string): EndpointResponse | undefined {
   const { status, headers, body } = Object(parsed(json)) as Readonly<Record<string, unknown>>
   if (!Number.isSafeInteger(status) || !Array.isArray(headers)) return undefined
   try {
@@ -172,9 +172,9 @@ export function detailsOf(delivery: StoredDelivery): DeliveryDetails {
 }
 
 function shownResponse(json: string): DeliveryDetails['response'] {
-  const kept = readResponse(json)
+  const kept = decodeResponse(json)
   if (kept !== undefined) return { status: kept.status, body: kept.body, isKept: true }
-  const failed = readFailedResponse(json)
+  const failed = decodeFailedResponse(json)
   return failed === undefined
     ? null
     : { status: failed.status, body: failed.excerpt, isKept: false }

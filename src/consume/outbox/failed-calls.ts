@@ -39,7 +39,7 @@ export interface FailedResponse {
 }
 
 /** Returns the JSON of what is stored of the response of a failed call; null if there was none. */
-export function storeFailedResponse({ status, excerpt }: CallError): string | null {
+export function encodeFailedResponse({ status, excerpt }: CallError): string | null {
   if (status === null) return null
   return (
     stringifyJson({ status, excerpt: excerpt?.toWellFormed() ?? null } satisfies FailedResponse) ??
@@ -47,8 +47,8 @@ export function storeFailedResponse({ status, excerpt }: CallError): string | nu
   )
 }
 
-/** Returns what {@link storeFailedResponse} has stored; undefined for other JSON. */
-export function readFailedResponse(json: string): FailedResponse | undefined {
+/** Returns what {@link encodeFailedResponse} has stored; undefined for other JSON. */
+export function decodeFailedResponse(json: string): FailedResponse | undefined {
   let stored: unknown
   try {
     stored = parseJson(json)

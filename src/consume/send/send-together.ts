@@ -2,23 +2,18 @@ import { requireKnown } from '../../checks/options.ts'
 import { requirePlainObject } from '../../checks/plain-object.ts'
 import type { CallOptions, EndpointResponse } from '../call.ts'
 import type { Endpoint } from '../endpoint.ts'
-import {
-  repeated,
-  tablesOf,
-  type ActingUser,
-  type TargetCollections,
-} from '../rules/apply-rules.ts'
 import { callerOf, type Caller } from '../rules/caller.ts'
+import { tablesOf, type ActingUser, type TargetCollections } from '../store-response.ts'
 import type { ResponseTables } from '../tables/table.ts'
 import { matchRows, type Match } from './match-rows.ts'
 import {
-  storeParts,
+  sendRequest,
   type Failure,
   type Part,
   type SendResult,
   type StoreOptions,
   type Success,
-} from './store-parts.ts'
+} from './send-request.ts'
 
 interface TogetherOptions<
   Within extends TargetCollections,
@@ -128,24 +123,17 @@ export async function sendTogether<
   requirePlainObject('The options of the call', call, 'sendTogether')
   const given = input(rows)
   requirePlainObject('The input', given, 'sendTogether')
-  let response: EndpointResponse<Response> | null = null
-  try {
-    response = await endpoint.call(given, call)
-    const tables = tablesOf(response.body, options.tables)
-    const parts: readonly Part[] =
-      match === undefined
-        ? [{ tables, caller: noCaller, context: { callers, response } }]
-        : matchedParts(matchRows(endpoint.name, tables(), match, rows), callers, response)
-    const stored = await storeParts(user, { rules, timeout, onSuccess }, parts)
-    return stored.map((results, index) => ({ index, status: 'stored', results }))
-  } catch (error) {
-    if (onFailure === undefined || call.signal?.aborted === true) throw error
-    await user.transaction(
-      async ({ collection }) => onFailure({ callers, error, response, collection }),
-      repeated(timeout),
-    )
-    return rows.map((_row, index) => ({ index, status: 'failed', error }))
-  }
+  const sent = await sendRequest(user, {
+    ...{ endpoint, input: given, call, rules, timeout, onSuccess },
+    parts: (response) => {
+      const tables = tablesOf(response.body, options.tables)
+      if (match === undefined) return [{ tables, caller: noCaller, context: { callers, response } }]
+      return matchedParts(matchRows(endpoint.name, tables(), match, rows), callers, response)
+    },
+    onFailure: onFailure && ((failure) => onFailure({ callers, ...failure })),
+  })
+  if (sent.status === 'failed') return rows.map((_row, index) => ({ index, ...sent }))
+  return sent.results.map((results, index) => ({ index, status: 'stored', results }))
 }
 
 function matchedParts(

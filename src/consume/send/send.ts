@@ -1,21 +1,16 @@
 import { requireKnown } from '../../checks/options.ts'
 import { requirePlainObject } from '../../checks/plain-object.ts'
-import type { CallOptions, EndpointResponse } from '../call.ts'
+import type { CallOptions } from '../call.ts'
 import type { Endpoint } from '../endpoint.ts'
-import {
-  repeated,
-  tablesOf,
-  type ActingUser,
-  type TargetCollections,
-} from '../rules/apply-rules.ts'
 import { callerOf } from '../rules/caller.ts'
+import { tablesOf, type ActingUser, type TargetCollections } from '../store-response.ts'
 import {
-  storeParts,
+  sendRequest,
   type Failure,
   type SendResult,
   type StoreOptions,
   type Success,
-} from './store-parts.ts'
+} from './send-request.ts'
 
 /** The options of {@link send}. */
 export interface SendOptions<
@@ -64,22 +59,18 @@ export async function send<Within extends TargetCollections, Input, Response, Ro
     requirePlainObject('The options of the call', callOptions, 'send')
     const given = input(row)
     requirePlainObject('The input', given, 'send')
-    let response: EndpointResponse<Response> | null = null
-    try {
-      response = await endpoint.call(given, callOptions)
-      const context = { caller, response, index }
-      const part = { tables: tablesOf(response.body, tables), caller, context }
-      const [results = []] = await storeParts(user, { rules, timeout, onSuccess }, [part])
-      sent.push({ index, status: 'stored', results })
-    } catch (error) {
-      // After an abort, no further row is sent.
-      if (onFailure === undefined || callOptions.signal?.aborted === true) throw error
-      await user.transaction(
-        async ({ collection }) => onFailure({ caller, error, response, index, collection }),
-        repeated(timeout),
-      )
-      sent.push({ index, status: 'failed', error })
-    }
+    const sending = await sendRequest(user, {
+      ...{ endpoint, input: given, call: callOptions, rules, timeout, onSuccess },
+      parts: (response) => [
+        { tables: tablesOf(response.body, tables), caller, context: { caller, response, index } },
+      ],
+      onFailure: onFailure && ((failure) => onFailure({ caller, index, ...failure })),
+    })
+    sent.push(
+      sending.status === 'stored'
+        ? { index, status: 'stored', results: sending.results[0] ?? [] }
+        : { index, ...sending },
+    )
   }
   return sent
 }

@@ -1,16 +1,16 @@
-import type { EndpointResponse } from '../call.ts'
-import {
-  joinTables,
-  repeated,
-  storeItems,
-  withTables,
-  type ActingUser,
-  type MakeTables,
-  type TargetCollections,
-} from '../rules/apply-rules.ts'
+import type { CallOptions, EndpointResponse } from '../call.ts'
+import type { Endpoint } from '../endpoint.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { Rule } from '../rules/rule.ts'
 import type { RuleResult } from '../rules/write-items.ts'
+import {
+  joinResponse,
+  repeated,
+  storeResponse,
+  type ActingUser,
+  type MakeTables,
+  type TargetCollections,
+} from '../store-response.ts'
 import type { FlattenOptions } from '../tables/flatten.ts'
 import type { ResponseReader } from '../tables/read-tables.ts'
 
@@ -69,32 +69,73 @@ export interface Part {
   readonly context: object
 }
 
-/** What is done with each part of a response. */
-export interface PartSteps {
+/** A request, and what happens with its response. */
+export interface Sending<Within extends TargetCollections, Input, Response> {
+  readonly endpoint: Endpoint<Input, Response>
+  readonly input: Input
+  readonly call: CallOptions
   readonly rules: readonly Rule[]
   readonly timeout: number | undefined
+  /** Returns the parts of the response, which are stored in one transaction. */
+  readonly parts: (response: EndpointResponse<Response>) => readonly Part[]
   readonly onSuccess: ((at: never) => void | Promise<void>) | undefined
+  /** Called in a transaction of its own, with the response if there was one. */
+  readonly onFailure:
+    | ((failure: {
+        readonly error: unknown
+        readonly response: EndpointResponse<Response> | null
+        readonly collection: Within['collection']
+      }) => void | Promise<void> | undefined)
+    | undefined
+}
+
+/** What became of a request: the results of each part, or why nothing was stored. */
+export type Sent =
+  | { readonly status: 'stored'; readonly results: readonly (readonly RuleResult[])[] }
+  | { readonly status: 'failed'; readonly error: unknown }
+
+/**
+ * Calls an endpoint and stores its response. Rejects if the call fails or the response can't be stored, unless there is a
+ * failure handler. It rejects after an abort as well.
+ */
+export async function sendRequest<Within extends TargetCollections, Input, Response>(
+  user: ActingUser<Within>,
+  sending: Sending<Within, Input, Response>,
+): Promise<Sent> {
+  const { endpoint, input, call, timeout, onFailure } = sending
+  let response: EndpointResponse<Response> | null = null
+  try {
+    response = await endpoint.call(input, call)
+    return { status: 'stored', results: await storeParts(user, sending, sending.parts(response)) }
+  } catch (error) {
+    if (onFailure === undefined || call.signal?.aborted === true) throw error
+    await user.transaction(
+      async ({ collection }) => onFailure({ error, response, collection }),
+      repeated(timeout),
+    )
+    return { status: 'failed', error }
+  }
 }
 
 /** Stores parts of a response in one transaction: for each part the rules, then the handler. */
-export async function storeParts(
+function storeParts(
   user: ActingUser,
-  { rules, timeout, onSuccess }: PartSteps,
+  {
+    rules,
+    timeout,
+    onSuccess,
+  }: Pick<Sending<never, never, never>, 'rules' | 'timeout' | 'onSuccess'>,
   parts: readonly Part[],
 ): Promise<readonly (readonly RuleResult[])[]> {
-  // Joining needs no transaction, so that writers do not wait for it.
-  const joined = parts.map((part) => ({
-    ...part,
-    items: joinTables(rules, part.tables, part.caller),
+  const joined = parts.map(({ context, ...part }) => ({
+    context,
+    response: joinResponse({ ...part, rules, onSuccess }),
   }))
   return user.transaction(async (within) => {
+    const { collection } = within
     const all: (readonly RuleResult[])[] = []
-    for (const { tables, context, items } of joined) {
-      const results = await storeItems(items, within)
-      all.push(results)
-      const seen = { ...context, results, collection: within.collection }
-      await onSuccess?.(withTables(seen, tables) as never)
-    }
+    for (const { context, response } of joined)
+      all.push(await storeResponse(response, within, { ...context, collection }))
     return all
   }, repeated(timeout))
 }
