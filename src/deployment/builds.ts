@@ -32,65 +32,101 @@ export type BuildRequest = Pick<
   'releaseId' | 'solutionId' | 'name' | 'version' | 'releaseNotes' | 'releaseDate' | 'snapshot'
 >
 
+const lockPollInterval = 100
+
 /** The two ways to start a build: queued, or within a request. */
-export interface Builds {
+export class Builds {
+  readonly #dependencies: BuildsDependencies
+  readonly #closing = new AbortController()
+  readonly #running = new Set<Promise<unknown>>()
+  // The number of requests that wait for a slot, or for another build of their solution.
+  #waiting = 0
+  // The requests of each solution whose releases are not stored yet.
+  readonly #unstored = new Map<string, number>()
+
+  constructor(dependencies: BuildsDependencies) {
+    this.#dependencies = dependencies
+    // Each build in progress adds a listener.
+    setMaxListeners(0, this.#closing.signal)
+  }
+
   /**
    * Queues a build. Throws TOO_MANY_REQUESTS if too many builds wait, and an OpenReleasesError if the solution has too
    * many open releases.
    */
-  enqueue(request: BuildRequest): Promise<Release>
+  async enqueue(request: BuildRequest): Promise<Release> {
+    const { store, queueLimit } = this.#dependencies
+    const release = newRelease(request, { status: 'queued', attempt: 0 })
+    const open = this.#openLimit(release.solutionId)
+    if (!(await store.addQueued(release, queueLimit - this.#waiting, open))) throw tooMany()
+    await this.#announce(release.releaseId)
+    return release
+  }
+
   /**
    * Builds as soon as a slot is free, and resolves when the build has ended, built or failed. Throws
    * the same errors as `enqueue`, and UNAVAILABLE after `waitTimeout`. A build that has started continues.
    */
-  buildNow(request: BuildRequest): Promise<PublishedRelease>
-  /** Stops the builds of requests and queues them again. */
-  close(): Promise<void>
-}
-
-const lockPollInterval = 100
-
-/** Creates both ways to start a build. */
-export function openBuilds(dependencies: BuildsDependencies): Builds {
-  const { store, queue, build, serial, slots, queueLimit, waitTimeout, emit } = dependencies
-  const { maxOpenReleases } = dependencies
-  const closing = new AbortController()
-  // Each build in progress adds a listener.
-  setMaxListeners(0, closing.signal)
-  const running = new Set<Promise<unknown>>()
-
-  // The number of requests that wait for a slot, or for another build of their solution.
-  let waiting = 0
-  // The requests of each solution whose releases are not stored yet.
-  const unstored = new Map<string, number>()
-  const countUnstored = (solutionId: string, change: number): void => {
-    unstored.set(solutionId, (unstored.get(solutionId) ?? 0) + change)
+  async buildNow(request: BuildRequest): Promise<PublishedRelease> {
+    const { store, waitTimeout } = this.#dependencies
+    const release = newRelease(request, { status: 'building', attempt: 1 })
+    const deadline = performance.now() + waitTimeout
+    const { solutionId } = release
+    await store.reserve(solutionId, this.#openLimit(solutionId), () => {
+      this.#countUnstored(solutionId, 1)
+    })
+    const free = await this.#withTimeout(waitTimeout, (signal) =>
+      this.#claimInSlot(release, signal),
+    ).finally(() => {
+      this.#countUnstored(solutionId, -1)
+    })
+    const work = this.#buildInSlot(release, free)
+    this.#running.add(work)
+    work.catch(() => undefined).finally(() => this.#running.delete(work))
+    return inTime(work, deadline - performance.now(), (reject) => {
+      reject(stillBuilding())
+    })
   }
-  const openLimit = (solutionId: string): OpenLimit => ({
-    max: maxOpenReleases,
-    waiting: () => unstored.get(solutionId) ?? 0,
-  })
+
+  /** Stops the builds of requests and queues them again. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await Promise.allSettled(this.#running)
+  }
+
+  #countUnstored(solutionId: string, change: number): void {
+    this.#unstored.set(solutionId, (this.#unstored.get(solutionId) ?? 0) + change)
+  }
+
+  #openLimit(solutionId: string): OpenLimit {
+    return {
+      max: this.#dependencies.maxOpenReleases,
+      waiting: () => this.#unstored.get(solutionId) ?? 0,
+    }
+  }
 
   /** Counts a request as waiting. Throws TOO_MANY_REQUESTS if too many builds wait already. */
-  async function wait(): Promise<void> {
-    if (waiting >= queueLimit) throw tooMany()
-    const place = ++waiting
+  async #wait(): Promise<void> {
+    const { store, queueLimit } = this.#dependencies
+    if (this.#waiting >= queueLimit) throw tooMany()
+    const place = ++this.#waiting
     try {
       if ((await store.countQueued()) + place > queueLimit) throw tooMany()
     } catch (error) {
-      waiting -= 1
+      this.#waiting -= 1
       throw error
     }
   }
 
   /** Waits for a slot and claims the release. Returns a function that frees the slot. */
-  async function claimInSlot(release: Release, signal: AbortSignal): Promise<() => void> {
+  async #claimInSlot(release: Release, signal: AbortSignal): Promise<() => void> {
+    const { store, slots, serial } = this.#dependencies
     let isWaiting = false
     try {
       for (;;) {
         let free = slots.takeNow()
         if (free === undefined) {
-          if (!isWaiting) await wait()
+          if (!isWaiting) await this.#wait()
           isWaiting = true
           free = await slots.take(signal)
         }
@@ -102,87 +138,58 @@ export function openBuilds(dependencies: BuildsDependencies): Builds {
         if (isClaimed) return free
         // Another build of the solution runs. Other solutions may use the slot meanwhile.
         free()
-        if (!isWaiting) await wait()
+        if (!isWaiting) await this.#wait()
         isWaiting = true
         if (signal.aborted) throw stillBuilding()
         await new Promise((resolve) => setTimeout(resolve, lockPollInterval))
       }
     } finally {
-      if (isWaiting) waiting -= 1
+      if (isWaiting) this.#waiting -= 1
     }
   }
 
   /** Calls `work` with a signal that is aborted after a time, or when the service closes. */
-  async function withTimeout<Result>(
+  async #withTimeout<Result>(
     milliseconds: number,
     work: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
+    const { signal: closing } = this.#closing
     const control = new AbortController()
     const abort = (): void => {
       control.abort()
     }
-    if (closing.signal.aborted) abort()
-    closing.signal.addEventListener('abort', abort, { once: true })
+    if (closing.aborted) abort()
+    closing.addEventListener('abort', abort, { once: true })
     const timer = setTimeout(abort, milliseconds)
     try {
       return await work(control.signal)
     } finally {
       clearTimeout(timer)
-      closing.signal.removeEventListener('abort', abort)
+      closing.removeEventListener('abort', abort)
     }
   }
 
-  async function buildInSlot(release: Release, free: () => void): Promise<PublishedRelease> {
-    const done = await build(release, closing.signal).finally(free)
+  async #buildInSlot(release: Release, free: () => void): Promise<PublishedRelease> {
+    const { store, build, serial } = this.#dependencies
+    const done = await build(release, this.#closing.signal).finally(free)
     const { releaseId } = release
-    if (serial) await announceNext(release)
+    if (serial) await this.#announceNext(release)
     const now = done ?? (await store.find(releaseId))
     if (now?.status !== 'built' && now?.status !== 'failed') throw stillBuilding()
     const file = now.status === 'built' ? await store.file(releaseId) : null
     return { ...now, file }
   }
 
-  return {
-    enqueue: async (request) => {
-      const release = newRelease(request, { status: 'queued', attempt: 0 })
-      const open = openLimit(release.solutionId)
-      if (!(await store.addQueued(release, queueLimit - waiting, open))) throw tooMany()
-      await announce(release.releaseId)
-      return release
-    },
-    buildNow: async (request) => {
-      const release = newRelease(request, { status: 'building', attempt: 1 })
-      const deadline = performance.now() + waitTimeout
-      const { solutionId } = release
-      await store.reserve(solutionId, openLimit(solutionId), () => {
-        countUnstored(solutionId, 1)
-      })
-      const free = await withTimeout(waitTimeout, (signal) => claimInSlot(release, signal)).finally(
-        () => {
-          countUnstored(solutionId, -1)
-        },
-      )
-      const work = buildInSlot(release, free)
-      running.add(work)
-      work.catch(() => undefined).finally(() => running.delete(work))
-      return inTime(work, deadline - performance.now(), (reject) => {
-        reject(stillBuilding())
-      })
-    },
-    close: async () => {
-      closing.abort()
-      await Promise.allSettled(running)
-    },
-  }
-
   // A worker may have skipped the next release because the solution was building.
-  async function announceNext({ solutionId }: Release): Promise<void> {
+  async #announceNext({ solutionId }: Release): Promise<void> {
+    const { store } = this.#dependencies
     const next = await store.nextQueued(solutionId).catch(() => undefined)
-    if (next !== undefined) await announce(next.releaseId)
+    if (next !== undefined) await this.#announce(next.releaseId)
   }
 
   // The row is stored. If the queue fails here, workers find the row at their next poll.
-  async function announce(releaseId: string): Promise<void> {
+  async #announce(releaseId: string): Promise<void> {
+    const { queue, emit } = this.#dependencies
     try {
       await queue.announce({ releaseId })
     } catch (error) {

@@ -5,7 +5,7 @@ import type { BuildEvent } from './build-event.ts'
 import { BuildSlots } from './build-slots.ts'
 import { BuildWorker } from './build-worker.ts'
 import { inTime } from '../maybe-promise.ts'
-import { openBuilds, type Builds } from './builds.ts'
+import { Builds } from './builds.ts'
 import type { CompleteDeployment } from './options.ts'
 import type { BuildQueue } from './queue.ts'
 import { publishedReleases, type PublishedReleases } from './published-releases.ts'
@@ -81,7 +81,7 @@ export function startDeployment(
       building: await store.countBuilding(),
     }),
     releases: publishedReleases(storage, store),
-    builds: openBuilds({ ...options, store, queue, build, emit, slots }),
+    builds: new Builds({ ...options, store, queue, build, emit, slots }),
     workers: new WorkerPool(
       (concurrency) =>
         new BuildWorker(

@@ -109,100 +109,111 @@ export function parseSpaced(text: string): Parsed {
 
 /** Parses valid JSON text without white space that JSON.stringify would write differently. */
 export function parseExactly(text: string): Parsed {
-  let at = 0
+  return new ExactParser(text).parseValue()
+}
 
-  function parseValue(): Parsed {
-    switch (text.charCodeAt(at)) {
+class ExactParser {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  parseValue(): Parsed {
+    switch (this.#text.charCodeAt(this.#at)) {
       case openObject:
-        return parseObject()
+        return this.#parseObject()
       case openArray:
-        return parseArray()
+        return this.#parseArray()
       case quote: {
-        const [value, written] = parseString()
+        const [value, written] = this.#parseString()
         return JSON.stringify(value) === written ? { value } : scalar(value, written)
       }
       case letterT:
-        at += 4
+        this.#at += 4
         return { value: true }
       case letterF:
-        at += 5
+        this.#at += 5
         return { value: false }
       case letterN:
-        at += 4
+        this.#at += 4
         return { value: null }
       default:
-        return parseNumber()
+        return this.#parseNumber()
     }
   }
 
-  function parseString(): readonly [value: string, text: string] {
-    const end = endOfString(text, at) + 1
-    const written = text.slice(at, end)
-    at = end
+  #parseString(): readonly [value: string, text: string] {
+    const end = endOfString(this.#text, this.#at) + 1
+    const written = this.#text.slice(this.#at, end)
+    this.#at = end
     return [
       written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1),
       written,
     ]
   }
 
-  function parseNumber(): Parsed {
-    const end = endOfNumber(text, at)
-    const written = text.slice(at, end)
-    at = end
+  #parseNumber(): Parsed {
+    const end = endOfNumber(this.#text, this.#at)
+    const written = this.#text.slice(this.#at, end)
+    this.#at = end
     const value = exactNumber(written)
     const isKept = String(value) === written || value === Infinity || value === -Infinity
     return isKept ? { value } : scalar(value, written)
   }
 
-  function parseArray(): Parsed {
-    const start = at
+  #parseArray(): Parsed {
+    const start = this.#at
     const value: Json[] = []
     const inner = new Map<number, Source>()
-    at++
-    while (text.charCodeAt(at) !== closeArray) {
-      const element = parseValue()
+    this.#at++
+    while (this.#text.charCodeAt(this.#at) !== closeArray) {
+      const element = this.parseValue()
       if (element.source !== undefined) inner.set(value.length, element.source)
       value.push(element.value)
-      if (text.charCodeAt(at) === comma) at++
+      if (this.#text.charCodeAt(this.#at) === comma) this.#at++
     }
-    at++
+    this.#at++
     if (inner.size === 0) return { value }
-    return container(value, { text: text.slice(start, at), inner, length: value.length })
+    return container(value, {
+      text: this.#text.slice(start, this.#at),
+      inner,
+      length: value.length,
+    })
   }
 
-  function parseObject(): Parsed {
-    const start = at
+  #parseObject(): Parsed {
+    const start = this.#at
     const names = new Map<string, string>()
     const members = new Map<string, Json>()
     const inner = new Map<string, Source>()
     let count = 0
     let isOdd = false
-    at++
-    while (text.charCodeAt(at) !== closeObject) {
-      const [name, written] = parseString()
-      at++
-      const member = parseValue()
+    this.#at++
+    while (this.#text.charCodeAt(this.#at) !== closeObject) {
+      const [name, written] = this.#parseString()
+      this.#at++
+      const member = this.parseValue()
       isOdd ||= JSON.stringify(name) !== written
       count++
       names.set(name, written)
       members.set(name, member.value)
       inner.delete(name)
       if (member.source !== undefined) inner.set(name, member.source)
-      if (text.charCodeAt(at) === comma) at++
+      if (this.#text.charCodeAt(this.#at) === comma) this.#at++
     }
-    at++
+    this.#at++
     const value = Object.fromEntries(members)
     const order = Array.from(names.keys())
     const isMoved = Object.keys(value).some((name, index) => name !== order[index])
     if (inner.size === 0 && !isOdd && !isMoved && count === names.size) return { value }
-    const known = { text: text.slice(start, at), inner, names }
+    const known = { text: this.#text.slice(start, this.#at), inner, names }
     return container(
       value,
       count === names.size ? known : { ...known, plain: objectText(value, known, 0) },
     )
   }
-
-  return parseValue()
 }
 
 function scalar(value: Json, text: string): Parsed {

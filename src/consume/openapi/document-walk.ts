@@ -121,64 +121,81 @@ export function walkDocument(
   { isComplete }: { readonly isComplete: boolean },
   visitor: Visitor,
 ): void {
-  const seen = new Map<Kind, Set<object>>()
-  const open: Visit[] = []
-  const enter = (kind: Kind, value: unknown, spot: Spot): void => {
-    const known = seen.get(kind) ?? new Set()
-    seen.set(kind, known)
-    if (!isObject(value) || known.has(value)) return
-    known.add(value)
-    open.push({ kind, object: value, spot })
+  new Walk(document, isComplete, visitor).run()
+}
+
+class Walk {
+  readonly #document: DocumentObject
+  readonly #isComplete: boolean
+  readonly #visitor: Visitor
+  readonly #seen = new Map<Kind, Set<object>>()
+  readonly #open: Visit[] = []
+
+  constructor(document: DocumentObject, isComplete: boolean, visitor: Visitor) {
+    this.#document = document
+    this.#isComplete = isComplete
+    this.#visitor = visitor
   }
 
-  function visit({ kind, object, spot }: Visit): void {
-    visitor.object(kind, object, spot)
+  run(): void {
+    this.#enter('document', this.#document, { key: '#', outer: undefined })
+    for (let next = this.#open.pop(); next !== undefined; next = this.#open.pop()) this.#visit(next)
+  }
+
+  #enter(kind: Kind, value: unknown, spot: Spot): void {
+    const known = this.#seen.get(kind) ?? new Set()
+    this.#seen.set(kind, known)
+    if (!isObject(value) || known.has(value)) return
+    known.add(value)
+    this.#open.push({ kind, object: value, spot })
+  }
+
+  #visit({ kind, object, spot }: Visit): void {
+    this.#visitor.object(kind, object, spot)
     const inner: (() => void)[] = []
     const reference = textOf(object['$ref'])
     if (reference !== undefined)
       inner.push(() => {
-        enter(kind, targetOf(document, reference), { key: reference, outer: undefined })
+        this.#enter(kind, targetOf(this.#document, reference), { key: reference, outer: undefined })
       })
     for (const key of Object.keys(object)) {
       const edge = edgeOf(kind, key)
       const at = { key, outer: spot }
-      if (edge === undefined) visitor.data?.(object[key])
+      if (edge === undefined) this.#visitor.data?.(object[key])
       else
-        for (const entry of entriesOf(object, edge, at))
+        for (const entry of this.#entriesOf(object, edge, at))
           inner.push(() => {
-            enter(edge.kind, entry.value, entry.spot)
+            this.#enter(edge.kind, entry.value, entry.spot)
           })
     }
     // The last one is visited first.
     for (const next of inner.toReversed()) next()
   }
 
-  function entriesOf(
+  #entriesOf(
     object: Record<string, unknown>,
     edge: Edge,
     spot: Spot,
   ): readonly { readonly value: unknown; readonly spot: Spot }[] {
-    if ((!isComplete && edge.reads === no) || object[spot.key] === undefined) return []
-    replace(object, spot, edge)
+    if ((!this.#isComplete && edge.reads === no) || object[spot.key] === undefined) return []
+    this.#replace(object, spot, edge)
     if (edge.shape === 'one') return [{ value: object[spot.key], spot }]
     const group = object[spot.key] as Record<string, unknown>
     return Object.keys(group).flatMap((key) => {
       if (edge.shape === 'named' && key.startsWith('x-')) return []
-      if (!isComplete && edge.reads?.(key) === false) return []
+      if (!this.#isComplete && edge.reads?.(key) === false) return []
       const at = { key, outer: spot }
-      replace(group, at, { ...edge, shape: 'one' })
+      this.#replace(group, at, { ...edge, shape: 'one' })
       return [{ value: group[key], spot: at }]
     })
   }
 
-  function replace(object: Record<string, unknown>, spot: Spot, edge: Edge): void {
+  #replace(object: Record<string, unknown>, spot: Spot, edge: Edge): void {
     const value = object[spot.key]
     const expected = expectedOf(edge)
-    if (!isShapedAs(expected, value)) object[spot.key] = visitor.misshapen(value, expected, spot)
+    if (!isShapedAs(expected, value))
+      object[spot.key] = this.#visitor.misshapen(value, expected, spot)
   }
-
-  enter('document', document, { key: '#', outer: undefined })
-  for (let next = open.pop(); next !== undefined; next = open.pop()) visit(next)
 }
 
 /** Returns the place of an object: `#/paths/~1orders/get`. */

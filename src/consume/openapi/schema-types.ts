@@ -1,5 +1,5 @@
 import { escapeKey } from '../json-path.ts'
-import { aliasCycles, schemaNameOf, schemasPlace } from './alias-cycles.ts'
+import { aliasCycles, schemaNameOf, schemasPlace, type AliasCycles } from './alias-cycles.ts'
 import {
   listOf,
   objectOf,
@@ -25,14 +25,6 @@ import {
   type TypeText,
 } from './typescript-text.ts'
 
-/** Writes the types of a document's schemas. */
-export interface SchemaTypes {
-  /** Returns the type of a schema. `place` is its JSON pointer. */
-  typeOf(schema: unknown, place: string): string
-  /** Returns the declarations of all named schemas that were used so far. */
-  declarations(): readonly string[]
-}
-
 /** The maximum nesting of a type, also through references that have no name. */
 const maxDepth = 48
 const maxInlineReferences = 8
@@ -54,44 +46,63 @@ interface Alias {
 }
 
 /**
- * Returns the writer of types for a document. Named schemas become named types, so that recursive schemas
- * become recursive types; a recursive reference that has no name ends as `unknown`.
+ * Writes the types of a document's schemas. Named schemas become named types, so that recursive schemas become recursive
+ * types; a recursive reference that has no name ends as `unknown`.
  */
-export function schemaTypes(
-  document: DocumentObject,
-  reserved: readonly string[],
-  work: Work,
-): SchemaTypes {
-  const schemas = objectOf(objectOf(document['components'])['schemas'])
-  const unique = uniqueNames(reserved)
-  const names = new Map(Object.keys(schemas).map((key) => [key, unique(pascalCase(key))]))
+export class SchemaTypes {
+  readonly #document: DocumentObject
+  readonly #work: Work
+  readonly #schemas: DocumentObject
+  readonly #unique: (name: string) => string
+  readonly #names: ReadonlyMap<string, string>
   // A schema is written after the one that names it: a long chain of them would exhaust the stack.
-  const used = new Set<string>()
-  const cycles = aliasCycles(schemas, work)
-  const bases = new Map<string, { readonly name: string; readonly text: string }>()
+  readonly #used = new Set<string>()
+  readonly #cycles: AliasCycles
+  readonly #bases = new Map<string, { readonly name: string; readonly text: string }>()
 
-  function named(key: string): TypeText {
-    used.add(key)
-    cycles.requireMeaning(key)
-    return atom(names.get(key) ?? 'unknown')
+  /** No type has a `reserved` name. */
+  constructor(document: DocumentObject, reserved: readonly string[], work: Work) {
+    this.#document = document
+    this.#work = work
+    this.#schemas = objectOf(objectOf(document['components'])['schemas'])
+    this.#unique = uniqueNames(reserved)
+    this.#names = new Map(
+      Object.keys(this.#schemas).map((key) => [key, this.#unique(pascalCase(key))]),
+    )
+    this.#cycles = aliasCycles(this.#schemas, work)
   }
 
-  function declarations(): readonly string[] {
+  /** Returns the type of a schema. `pointer` is its place. */
+  typeOf(schema: unknown, pointer: string): string {
+    return this.#write(schema, { pointer, depth: 0, inlined: 0 }).text
+  }
+
+  #named(key: string): TypeText {
+    this.#used.add(key)
+    this.#cycles.requireMeaning(key)
+    return atom(this.#names.get(key) ?? 'unknown')
+  }
+
+  /** Returns the declarations of all named schemas that were used so far. */
+  declarations(): readonly string[] {
     const written = new Map<string, string>()
     // The set grows while it is iterated.
-    for (const key of used) {
-      const { text: type } = write(schemas[key], placeOfNamed(key, { isAlternative: false }))
-      const text = comment(textOf(objectOf(schemas[key])['description']))
-      written.set(key, `${text}export type ${names.get(key) ?? 'unknown'} = ${type}\n`)
+    for (const key of this.#used) {
+      const { text: type } = this.#write(
+        this.#schemas[key],
+        this.#placeOfNamed(key, { isAlternative: false }),
+      )
+      const text = comment(textOf(objectOf(this.#schemas[key])['description']))
+      written.set(key, `${text}export type ${this.#names.get(key) ?? 'unknown'} = ${type}\n`)
     }
-    return Array.from(names.keys()).flatMap((key) => {
-      const base = bases.get(key)
+    return Array.from(this.#names.keys()).flatMap((key) => {
+      const base = this.#bases.get(key)
       const text = base && `export type ${base.name} = ${base.text}\n`
       return [text, written.get(key)].filter((each) => each !== undefined)
     })
   }
 
-  function placeOfNamed(name: string, alias: Omit<Alias, 'name'>): Place {
+  #placeOfNamed(name: string, alias: Omit<Alias, 'name'>): Place {
     const pointer = schemasPlace + escapeKey(name)
     return { pointer, depth: 0, inlined: 0, alias: { ...alias, name } }
   }
@@ -100,27 +111,27 @@ export function schemaTypes(
    * The type of a schema without the alternatives of its cycle, for a schema that is one of them and has it as a part:
    * whatever is valid for that one is one of the alternatives.
    */
-  function baseOf(key: string): TypeText {
-    const known = bases.get(key)
+  #baseOf(key: string): TypeText {
+    const known = this.#bases.get(key)
     if (known !== undefined) return atom(known.name)
-    const type = write(
-      schemas[key],
-      placeOfNamed(key, { isAlternative: false, base: new Set([key]) }),
+    const type = this.#write(
+      this.#schemas[key],
+      this.#placeOfNamed(key, { isAlternative: false, base: new Set([key]) }),
     )
     if (type.text === unknownType.text) return unknownType
-    const name = unique(`${names.get(key) ?? ''}Base`)
-    bases.set(key, { name, text: type.text })
+    const name = this.#unique(`${this.#names.get(key) ?? ''}Base`)
+    this.#bases.set(key, { name, text: type.text })
     return atom(name)
   }
 
-  function write(schema: unknown, place: Place): TypeText {
-    work.steps(1)
-    const type = typeOf(schema, place)
-    work.characters(type.text.length)
+  #write(schema: unknown, place: Place): TypeText {
+    this.#work.steps(1)
+    const type = this.#unwritten(schema, place)
+    this.#work.characters(type.text.length)
     return type
   }
 
-  function typeOf(schema: unknown, place: Place): TypeText {
+  #unwritten(schema: unknown, place: Place): TypeText {
     if (place.depth > maxDepth)
       throw new OpenApiError([{ place: place.pointer, advice: 'the schema is nested too deeply' }])
     if (schema === false) return atom('never')
@@ -128,61 +139,66 @@ export function schemaTypes(
     const reference = textOf(parts['$ref'])
     return unionOf([
       intersectionOf([
-        ...(reference === undefined ? [] : [referred(reference, place)]),
-        ...plain(parts, place),
-        ...listOf(parts['allOf']).map((each, at) => write(each, within(place, 'allOf', at))),
-        ...alternatives(parts, 'oneOf', place),
-        ...alternatives(parts, 'anyOf', place),
+        ...(reference === undefined ? [] : [this.#referred(reference, place)]),
+        ...this.#plain(parts, place),
+        ...listOf(parts['allOf']).map((each, at) => this.#write(each, within(place, 'allOf', at))),
+        ...this.#alternatives(parts, 'oneOf', place),
+        ...this.#alternatives(parts, 'anyOf', place),
       ]),
       ...(parts['nullable'] === true ? [atom('null')] : []),
     ])
   }
 
-  function referred(reference: string, place: Place): TypeText {
+  #referred(reference: string, place: Place): TypeText {
     const name = schemaNameOf(reference)
-    if (name !== undefined && Object.hasOwn(schemas, name))
-      return cyclic(name, place) ?? named(name)
+    if (name !== undefined && Object.hasOwn(this.#schemas, name))
+      return this.#cyclic(name, place) ?? this.#named(name)
     if (place.inlined >= maxInlineReferences) return unknownType
     const { depth, inlined } = place
     const next = { pointer: reference, depth: depth + 1, inlined: inlined + 1 }
-    return write(targetOf(document, reference), next)
+    return this.#write(targetOf(this.#document, reference), next)
   }
 
   /** The type of a schema that leads back to the one that it is a part of; undefined for others. */
-  function cyclic(name: string, { alias, depth }: Place): TypeText | undefined {
-    if (alias === undefined || alias.isAlternative || !cycles.areInCycle(alias.name, name))
+  #cyclic(name: string, { alias, depth }: Place): TypeText | undefined {
+    if (alias === undefined || alias.isAlternative || !this.#cycles.areInCycle(alias.name, name))
       return undefined
     // A part that is the schema itself adds nothing to it.
     if (name === alias.name) return unknownType
     const { base } = alias
-    if (base === undefined) return baseOf(name)
+    if (base === undefined) return this.#baseOf(name)
     if (base.has(name)) return unknownType
     base.add(name)
-    return write(schemas[name], { ...placeOfNamed(name, alias), depth: depth + 1 })
+    return this.#write(this.#schemas[name], {
+      ...this.#placeOfNamed(name, alias),
+      depth: depth + 1,
+    })
   }
 
-  function alternatives(parts: DocumentObject, key: 'oneOf' | 'anyOf', place: Place): TypeText[] {
+  #alternatives(parts: DocumentObject, key: 'oneOf' | 'anyOf', place: Place): TypeText[] {
     const list = listOf(parts[key])
     if (list.length === 0) return []
     const { alias } = place
-    if (alias?.base !== undefined && list.some((each) => cycles.leadsInto(each, alias.name)))
+    if (alias?.base !== undefined && list.some((each) => this.#cycles.leadsInto(each, alias.name)))
       return []
-    return [unionOf(list.map((each, at) => write(each, within(place, key, at))))]
+    return [unionOf(list.map((each, at) => this.#write(each, within(place, key, at))))]
   }
 
   /** The type of the keywords of one schema; none if they don't restrict the type. */
-  function plain(parts: DocumentObject, place: Place): TypeText[] {
+  #plain(parts: DocumentObject, place: Place): TypeText[] {
     if (Object.hasOwn(parts, 'const')) return [literalType(parts['const'])]
     const values = parts['enum']
     if (Array.isArray(values)) {
-      work.steps(values.length)
+      this.#work.steps(values.length)
       return [unionOf(values.map(literalType))]
     }
     const types = typesOf(parts)
-    return types.length === 0 ? [] : [unionOf(types.map((type) => ofType(type, parts, place)))]
+    return types.length === 0
+      ? []
+      : [unionOf(types.map((type) => this.#ofType(type, parts, place)))]
   }
 
-  function ofType(type: string, parts: DocumentObject, place: Place): TypeText {
+  #ofType(type: string, parts: DocumentObject, place: Place): TypeText {
     switch (type) {
       case 'string':
       case 'boolean':
@@ -192,43 +208,43 @@ export function schemaTypes(
       case 'integer':
         return atom('number')
       case 'array':
-        return arrayType(parts, place)
+        return this.#arrayType(parts, place)
       case 'object':
-        return objectType(parts, place)
+        return this.#objectType(parts, place)
       default:
         return unknownType
     }
   }
 
-  function arrayType(parts: DocumentObject, place: Place): TypeText {
+  #arrayType(parts: DocumentObject, place: Place): TypeText {
     const items = parts['items']
     const first = listOf(parts['prefixItems']).map((each, at) =>
-      write(each, inside(place, 'prefixItems', at)),
+      this.#write(each, inside(place, 'prefixItems', at)),
     )
-    const rest = items === false ? undefined : write(items ?? {}, inside(place, 'items'))
+    const rest = items === false ? undefined : this.#write(items ?? {}, inside(place, 'items'))
     return first.length === 0 && rest !== undefined ? arrayOf(rest) : tupleOf(first, rest)
   }
 
-  function objectType(parts: DocumentObject, place: Place): TypeText {
+  #objectType(parts: DocumentObject, place: Place): TypeText {
     const properties = Object.entries(objectOf(parts['properties']))
     const required = new Set(listOf(parts['required']).map(String))
     const lines: string[] = []
     const types: TypeText[] = []
     for (const [name, schema] of properties) {
-      const type = write(schema, inside(place, 'properties', name))
+      const type = this.#write(schema, inside(place, 'properties', name))
       types.push(type)
       const mark = required.delete(name) ? '' : '?'
       const text = comment(textOf(objectOf(schema)['description']))
       lines.push(`${text}${propertyName(name)}${mark}: ${type.text}`)
     }
     for (const name of required) lines.push(`${propertyName(name)}: unknown`)
-    const index = indexType(parts, types, place)
+    const index = this.#indexType(parts, types, place)
     if (index !== undefined) lines.push(`[name: string]: ${index.text}`)
     if (lines.length === 0) return atom('{ [name: string]: unknown }')
     return atom(`{\n  ${lines.map(indented).join('\n  ')}\n}`)
   }
 
-  function indexType(
+  #indexType(
     parts: DocumentObject,
     properties: readonly TypeText[],
     place: Place,
@@ -238,14 +254,9 @@ export function schemaTypes(
       if (additional === false || properties.length > 0) return undefined
       return listOf(parts['required']).length > 0 ? undefined : unknownType
     }
-    const type = write(additional, inside(place, 'additionalProperties'))
+    const type = this.#write(additional, inside(place, 'additionalProperties'))
     // All properties must have a type of the index signature; absent ones are undefined.
     return properties.length === 0 ? type : unionOf([type, ...properties, atom('undefined')])
-  }
-
-  return {
-    typeOf: (schema, pointer) => write(schema, { pointer, depth: 0, inlined: 0 }).text,
-    declarations,
   }
 }
 

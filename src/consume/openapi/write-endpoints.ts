@@ -1,7 +1,7 @@
 import type { ParameterOptions } from '../parameters.ts'
 import { listOf, objectOf, textOf, type DocumentObject, type Work } from './document.ts'
 import type { NamedParameters, Operation } from './operations.ts'
-import { schemaTypes, type SchemaTypes } from './schema-types.ts'
+import { SchemaTypes } from './schema-types.ts'
 import { comment, commentText, indented, literal, propertyName } from './typescript-text.ts'
 
 // The names that the file itself uses.
@@ -13,7 +13,7 @@ export function writeEndpoints(
   operations: readonly Operation[],
   work: Work,
 ): string {
-  const types = schemaTypes(document, reserved, work)
+  const types = new SchemaTypes(document, reserved, work)
   const endpoints = operations.map((operation) => {
     const text = endpointText(operation, types)
     work.characters(text.length)

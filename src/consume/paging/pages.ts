@@ -4,9 +4,9 @@ import type { CallOptions, EndpointResponse } from '../call.ts'
 import { CallError } from '../call-error.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { valueAt } from '../json-path.ts'
-import { completePages, type Paging } from './paging-options.ts'
+import { completePages, type CompletePages, type Paging } from './paging-options.ts'
 import { nextLink } from './link-header.ts'
-import { pageEnd, startOf, type Progress } from './page-end.ts'
+import { pageEnd, startOf, type PageEnd, type Progress } from './page-end.ts'
 
 /** The type of the items of a page, where the page itself is an array. */
 export type ItemOf<Response> = Response extends readonly (infer Item)[] ? Item : unknown
@@ -60,74 +60,97 @@ export function pages<Input extends object, Response, Item = ItemOf<Response>>(
   options: PagesOptions<Response, Item>,
 ): AsyncGenerator<Page<Response, Item>, void, undefined> {
   requirePlainObject('The input', input, 'pages')
-  const complete = completePages<Response, Item>(endpoint.query, options)
-  const { paging, items, maxPages } = complete
-  const ending = pageEnd(complete, input)
-  const { signal, timeout, maxResponseBytes, baseUrl, url } = options
-  const fail = (code: 'PAGE_CYCLE' | 'TOO_MANY_PAGES' | 'INVALID_RESPONSE', detail?: string) =>
-    new CallError(code, endpoint.name, { detail })
+  return new PageReader(endpoint, input, options).read()
+}
 
-  async function* read(): AsyncGenerator<Page<Response, Item>, void, undefined> {
+/** Reads the pages of a list. */
+class PageReader<Input extends object, Response, Item> {
+  readonly #endpoint: Endpoint<Input, Response>
+  readonly #input: Input
+  readonly #callOptions: CallOptions
+  readonly #complete: CompletePages<Response, Item>
+  readonly #ending: PageEnd<Response>
+
+  constructor(
+    endpoint: Endpoint<Input, Response>,
+    input: Input,
+    options: PagesOptions<Response, Item>,
+  ) {
+    this.#endpoint = endpoint
+    this.#input = input
+    const { signal, timeout, maxResponseBytes, baseUrl, url } = options
+    this.#callOptions = { signal, timeout, maxResponseBytes, baseUrl, url }
+    this.#complete = completePages<Response, Item>(endpoint.query, options)
+    this.#ending = pageEnd(this.#complete, input)
+  }
+
+  /** Makes the calls. */
+  async *read(): AsyncGenerator<Page<Response, Item>, void, undefined> {
+    const { url } = this.#callOptions
     const seen = new Set<string>()
-    let step: Step | undefined = { ...firstStep(paging, input), ...(url !== undefined && { url }) }
+    let step: Step | undefined = {
+      ...firstStep(this.#complete.paging, this.#input),
+      ...(url !== undefined && { url }),
+    }
     let last: readonly Item[] = []
     let progress: Progress = { pages: 0, received: 0, skipped: 0, largest: 0, isEmpty: false }
     while (step !== undefined) {
-      if (progress.pages === maxPages)
-        throw fail('TOO_MANY_PAGES', `there are more than ${maxPages} pages`)
-      if (seen.has(step.position)) throw fail('PAGE_CYCLE')
+      if (progress.pages === this.#complete.maxPages)
+        throw this.#fail('TOO_MANY_PAGES', `there are more than ${this.#complete.maxPages} pages`)
+      if (seen.has(step.position)) throw this.#fail('PAGE_CYCLE')
       seen.add(step.position)
-      const response = await call(step, progress)
+      const response = await this.#call(step, progress)
       if (response === undefined) return
-      const found = itemsOf(response.body)
+      const found = this.#itemsOf(response.body)
       // A service that ignores the parameter returns the first page again.
       if (found.length > 0 && isDeepStrictEqual(found, last))
-        throw fail('PAGE_CYCLE', `a page was repeated; if that is the end, ${stateEnd}`)
+        throw this.#fail('PAGE_CYCLE', `a page was repeated; if that is the end, ${stateEnd}`)
       last = found
       yield { ...response, index: progress.pages, items: found }
       progress = afterPage(progress, found.length)
-      step = ending.isLast(response, progress) ? undefined : nextStep(response, progress)
+      step = this.#ending.isLast(response, progress)
+        ? undefined
+        : this.#nextStep(response, progress)
     }
   }
 
   /** Returns a page; undefined if its status means that there is none. */
-  async function call(
-    step: Step,
-    progress: Progress,
-  ): Promise<EndpointResponse<Response> | undefined> {
+  async #call(step: Step, progress: Progress): Promise<EndpointResponse<Response> | undefined> {
     try {
-      const response = await endpoint.call(
-        { ...input, ...step.input },
-        { signal, timeout, maxResponseBytes, baseUrl, url: step.url },
+      const response = await this.#endpoint.call(
+        { ...this.#input, ...step.input },
+        { ...this.#callOptions, url: step.url },
       )
-      return ending.isBeyond(response.status, progress) ? undefined : response
+      return this.#ending.isBeyond(response.status, progress) ? undefined : response
     } catch (error) {
-      ending.requireBeyond(error, progress)
+      this.#ending.requireBeyond(error, progress)
       return undefined
     }
   }
 
-  function itemsOf(body: Response): readonly Item[] {
+  #itemsOf(body: Response): readonly Item[] {
+    const { items } = this.#complete
     const found: unknown = typeof items === 'function' ? items(body) : valueAt(body, items)
     if (Array.isArray(found)) return found as readonly Item[]
-    throw fail('INVALID_RESPONSE', 'the items of the page are not an array')
+    throw this.#fail('INVALID_RESPONSE', 'the items of the page are not an array')
   }
 
-  function nextStep(
+  #nextStep(
     { body, headers, url: from }: EndpointResponse<Response>,
     { pages: count, received, skipped }: Progress,
   ): Step | undefined {
+    const { paging } = this.#complete
     switch (paging.kind) {
       case 'offset':
-        return numbered(paging.parameter, startOf(paging, input) + received + skipped)
+        return numbered(paging.parameter, startOf(paging, this.#input) + received + skipped)
       case 'page':
-        return numbered(paging.parameter, startOf(paging, input) + count)
+        return numbered(paging.parameter, startOf(paging, this.#input) + count)
       case 'cursor': {
         const { next } = paging
         const cursor: unknown = typeof next === 'function' ? next(body) : valueAt(body, next)
         if (cursor === null || cursor === undefined || cursor === '') return undefined
         if (typeof cursor !== 'string' && typeof cursor !== 'number')
-          throw fail('INVALID_RESPONSE', 'the cursor of the next page is not a string')
+          throw this.#fail('INVALID_RESPONSE', 'the cursor of the next page is not a string')
         return { input: { [paging.parameter]: cursor }, position: String(cursor) }
       }
       case 'link': {
@@ -140,7 +163,9 @@ export function pages<Input extends object, Response, Item = ItemOf<Response>>(
     }
   }
 
-  return read()
+  #fail(code: 'PAGE_CYCLE' | 'TOO_MANY_PAGES' | 'INVALID_RESPONSE', detail?: string): CallError {
+    return new CallError(code, this.#endpoint.name, { detail })
+  }
 }
 
 const stateEnd = 'state where the total is, or paging.end'

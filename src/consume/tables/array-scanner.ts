@@ -2,6 +2,7 @@ import type { Json } from '../../protocol/json.ts'
 import {
   backslash,
   byteBuffer,
+  type ByteBuffer,
   carriageReturn,
   closeArray,
   closeObject,
@@ -33,78 +34,86 @@ export interface ElementLimits {
   readonly maxDepth: number
 }
 
-/**
- * Creates a function that reads the bytes of an array, up to the end of one element. `outerDepth` is the
- * number of objects and arrays that are open, the array included.
- */
-export function arrayScanner(
-  { maxElementBytes, maxElements, maxDepth }: ElementLimits,
-  outerDepth: number,
-): (chunk: Uint8Array, from: number) => ArrayScan {
-  const held = byteBuffer('An element of the response', maxElementBytes)
-  let depth = outerDepth
-  let isInString = false
-  let isEscaped = false
-  let hasBegun = false
-  let isAfterComma = false
-  let elements = 0
+/** Reads the bytes of an array, element by element. */
+export class ArrayScanner {
+  readonly #limits: ElementLimits
+  readonly #outerDepth: number
+  readonly #held: ByteBuffer
+  #depth: number
+  #isInString = false
+  #isEscaped = false
+  #hasBegun = false
+  #isAfterComma = false
+  #elements = 0
 
-  function take(chunk: Uint8Array, from: number, end: number): Json {
-    held.add(chunk.subarray(from, end))
-    if (++elements > maxElements) {
-      throw new TablesError('TOO_MANY_ROWS', `The response has more than ${maxElements} elements.`)
-    }
-    hasBegun = false
-    return parseText('An element of the response', held.takeText())
+  /** `outerDepth` is the number of objects and arrays that are open, the array included. */
+  constructor(limits: ElementLimits, outerDepth: number) {
+    this.#limits = limits
+    this.#outerDepth = outerDepth
+    this.#held = byteBuffer('An element of the response', limits.maxElementBytes)
+    this.#depth = outerDepth
   }
 
-  return (chunk, from) => {
+  /** Reads bytes up to the end of one element. */
+  read(chunk: Uint8Array, from: number): ArrayScan {
     for (let index = from; index < chunk.length; index++) {
       const byte = chunk[index]
-      if (isInString) {
-        if (isEscaped) isEscaped = false
-        else if (byte === backslash) isEscaped = true
-        else if (byte === quote) isInString = false
+      if (this.#isInString) {
+        if (this.#isEscaped) this.#isEscaped = false
+        else if (byte === backslash) this.#isEscaped = true
+        else if (byte === quote) this.#isInString = false
         continue
       }
       switch (byte) {
         case quote:
-          isInString = true
-          hasBegun = true
+          this.#isInString = true
+          this.#hasBegun = true
           break
         case openObject:
         case openArray:
-          hasBegun = true
-          if (++depth > maxDepth) {
+          this.#hasBegun = true
+          if (++this.#depth > this.#limits.maxDepth) {
             throw new TablesError(
               'TOO_DEEP',
-              `The response is nested deeper than ${maxDepth} levels.`,
+              `The response is nested deeper than ${this.#limits.maxDepth} levels.`,
             )
           }
           break
         case closeObject:
         case closeArray: {
-          if (depth > outerDepth) {
-            depth--
+          if (this.#depth > this.#outerDepth) {
+            this.#depth--
             break
           }
-          if (!hasBegun && !isAfterComma) return { next: index, ended: true }
-          return { next: index, ended: true, element: take(chunk, from, index) }
+          if (!this.#hasBegun && !this.#isAfterComma) return { next: index, ended: true }
+          return { next: index, ended: true, element: this.#take(chunk, from, index) }
         }
         case comma:
-          if (depth > outerDepth) break
-          isAfterComma = true
-          return { next: index + 1, ended: false, element: take(chunk, from, index) }
+          if (this.#depth > this.#outerDepth) break
+          this.#isAfterComma = true
+          return { next: index + 1, ended: false, element: this.#take(chunk, from, index) }
         case space:
         case newline:
         case carriageReturn:
         case tab:
           break
         default:
-          hasBegun = true
+          this.#hasBegun = true
       }
     }
-    held.add(chunk.subarray(from))
+    this.#held.add(chunk.subarray(from))
     return { next: chunk.length, ended: false }
+  }
+
+  #take(chunk: Uint8Array, from: number, end: number): Json {
+    this.#held.add(chunk.subarray(from, end))
+    if (++this.#elements > this.#limits.maxElements) {
+      throw new TablesError(
+        'TOO_MANY_ROWS',
+        `The response has more than ${this.#limits.maxElements} this.#elements.`,
+      )
+    }
+    this.#hasBegun = false
+    return parseText('An element of the response', this.#held.takeText())
   }
 }

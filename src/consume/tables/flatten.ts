@@ -58,117 +58,139 @@ export function flattenWithin(
   options: Required<FlattenOptions>,
   firstIndex = 0,
 ): ResponseTables {
-  const { maxDepth, maxColumns, maxRows, firstId } = options
-  const dictionaries = new Set(options.entries)
-  const root = openTable(null)
-  const tables = new Map<string, OpenTable>()
-  let nextId = firstId
+  const flattening = new Flattening(options, firstIndex)
+  flattening.add(value)
+  const { root, tables } = flattening
+  return { isList: Array.isArray(value), root, tables }
+}
 
-  function tableAt(path: string): OpenTable {
-    const known = tables.get(path)
+/** The tables of a value while they are made. */
+class Flattening {
+  readonly root = openTable(null)
+  readonly tables = new Map<string, OpenTable>()
+  readonly #options: Required<FlattenOptions>
+  readonly #firstIndex: number
+  readonly #dictionaries: ReadonlySet<string>
+  #nextId: number
+
+  constructor(options: Required<FlattenOptions>, firstIndex: number) {
+    this.#options = options
+    this.#firstIndex = firstIndex
+    this.#dictionaries = new Set(options.entries)
+    this.#nextId = options.firstId
+  }
+
+  /** Adds the value. */
+  add(value: Json): void {
+    if (Array.isArray(value)) this.#addRows(this.root, null, value as readonly Json[], 1)
+    else
+      this.#addElement(this.root, this.#addRow(this.root, { parent_id: null, index: 0 }), value, 0)
+  }
+
+  #tableAt(path: string): OpenTable {
+    const known = this.tables.get(path)
     if (known !== undefined) return known
-    if (tables.size >= maxColumns) {
-      const message = `The response has more than ${maxColumns} tables.`
+    if (this.tables.size >= this.#options.maxColumns) {
+      const message = `The response has more than ${this.#options.maxColumns} tables.`
       throw new TablesError('TOO_MANY_COLUMNS', message, path)
     }
     const table = openTable(path)
-    tables.set(path, table)
+    this.tables.set(path, table)
     return table
   }
 
-  function addRow(table: OpenTable, place: Pick<OpenRow, 'parent_id' | 'index'>): OpenRow {
-    if (nextId - firstId >= maxRows) {
-      throw new TablesError('TOO_MANY_ROWS', `The response has more than ${maxRows} rows.`)
+  #addRow(table: OpenTable, place: Pick<OpenRow, 'parent_id' | 'index'>): OpenRow {
+    if (this.#nextId - this.#options.firstId >= this.#options.maxRows) {
+      throw new TablesError(
+        'TOO_MANY_ROWS',
+        `The response has more than ${this.#options.maxRows} rows.`,
+      )
     }
-    const row = { id: nextId++, parent_id: place.parent_id, index: place.index, values: {} }
+    const row = { id: this.#nextId++, parent_id: place.parent_id, index: place.index, values: {} }
     table.rows.push(row)
     return row
   }
 
-  function addElement(table: OpenTable, row: OpenRow, element: Json, depth: number): void {
+  #addElement(table: OpenTable, row: OpenRow, element: Json, depth: number): void {
     if (isObject(element) && isPlain(element))
-      addMembers({ table, row, prefix: '', depth }, element)
+      this.#addMembers({ table, row, prefix: '', depth }, element)
     else {
       row.bare = true
-      addValue({ table, row, prefix: 'value', depth }, element)
+      this.#addValue({ table, row, prefix: 'value', depth }, element)
     }
   }
 
   /** Adds the members of an object as columns whose names begin with the prefix. */
-  function addMembers({ table, row, prefix, depth }: Place, members: JsonObject): void {
-    requireDepth(depth + 1, table)
+  #addMembers({ table, row, prefix, depth }: Place, members: JsonObject): void {
+    this.#requireDepth(depth + 1, table)
     for (const key in members) {
       const value = Object.hasOwn(members, key) ? members[key] : undefined
       if (value === undefined) continue
-      addValue({ table, row, prefix: prefix + escapeKey(key), depth: depth + 1 }, value)
+      this.#addValue({ table, row, prefix: prefix + escapeKey(key), depth: depth + 1 }, value)
     }
   }
 
   /** Adds a value whose column is the prefix. */
-  function addValue(place: Place, value: Json): void {
+  #addValue(place: Place, value: Json): void {
     const { table, row, prefix: column, depth } = place
-    if (value === null || typeof value !== 'object' || isJsonNumber(value)) addCell(place, value)
+    if (value === null || typeof value !== 'object' || isJsonNumber(value))
+      this.#addCell(place, value)
     else if (Array.isArray(value)) {
-      requireDepth(depth + 1, table)
-      if (value.length === 0) addEmpty(place, 'array')
-      else addRows(tableAt(joined(table, column)), row.id, value, depth + 1)
+      this.#requireDepth(depth + 1, table)
+      if (value.length === 0) this.#addEmpty(place, 'array')
+      else this.#addRows(this.#tableAt(joined(table, column)), row.id, value, depth + 1)
     } else if (!isPlain(value)) throw notJson(column)
     else if (isEmpty(value as JsonObject)) {
-      requireDepth(depth + 1, table)
-      addEmpty(place, 'object')
-    } else if (dictionaries.size > 0 && dictionaries.has(joined(table, column))) {
-      requireDepth(depth + 1, table)
-      addEntries(tableAt(joined(table, column)), row.id, value as JsonObject, depth + 1)
-    } else addMembers({ table, row, prefix: `${column}/`, depth }, value as JsonObject)
+      this.#requireDepth(depth + 1, table)
+      this.#addEmpty(place, 'object')
+    } else if (this.#dictionaries.size > 0 && this.#dictionaries.has(joined(table, column))) {
+      this.#requireDepth(depth + 1, table)
+      this.#addEntries(this.#tableAt(joined(table, column)), row.id, value as JsonObject, depth + 1)
+    } else this.#addMembers({ table, row, prefix: `${column}/`, depth }, value as JsonObject)
   }
 
-  function addRows(table: OpenTable, parent: number | null, list: readonly Json[], depth: number) {
-    const first = parent === null ? firstIndex : 0
+  #addRows(table: OpenTable, parent: number | null, list: readonly Json[], depth: number) {
+    const first = parent === null ? this.#firstIndex : 0
     for (let index = 0; index < list.length; index++) {
-      const row = addRow(table, { parent_id: parent, index: first + index })
-      addElement(table, row, list[index] as Json, depth)
+      const row = this.#addRow(table, { parent_id: parent, index: first + index })
+      this.#addElement(table, row, list[index] as Json, depth)
     }
   }
 
-  function addEntries(table: OpenTable, parent: number, members: JsonObject, depth: number): void {
+  #addEntries(table: OpenTable, parent: number, members: JsonObject, depth: number): void {
     for (const [index, key] of Object.keys(members).entries()) {
-      const row = addRow(table, { parent_id: parent, index })
+      const row = this.#addRow(table, { parent_id: parent, index })
       row.key = key
-      addElement(table, row, members[key] as Json, depth)
+      this.#addElement(table, row, members[key] as Json, depth)
     }
   }
 
-  function addCell({ table, row, prefix: column }: Place, value: unknown): void {
+  #addCell({ table, row, prefix: column }: Place, value: unknown): void {
     if (!isCell(value)) throw notJson(column)
-    addColumn(table, column)
+    this.#addColumn(table, column)
     setMember(row.values, column, value)
   }
 
-  function addEmpty({ table, row, prefix: column }: Place, kind: 'object' | 'array'): void {
-    addColumn(table, column)
+  #addEmpty({ table, row, prefix: column }: Place, kind: 'object' | 'array'): void {
+    this.#addColumn(table, column)
     row.empty ??= {}
     setMember(row.empty, column, kind)
   }
 
-  function addColumn({ columns, path }: OpenTable, column: string): void {
+  #addColumn({ columns, path }: OpenTable, column: string): void {
     if (columns.has(column)) return
-    if (columns.size >= maxColumns) {
-      const message = `A table of the response has more than ${maxColumns} columns.`
+    if (columns.size >= this.#options.maxColumns) {
+      const message = `A table of the response has more than ${this.#options.maxColumns} columns.`
       throw new TablesError('TOO_MANY_COLUMNS', message, path)
     }
     columns.add(column)
   }
 
-  function requireDepth(depth: number, { path }: OpenTable): void {
-    if (depth <= maxDepth) return
-    const message = `The response is nested deeper than ${maxDepth} levels.`
+  #requireDepth(depth: number, { path }: OpenTable): void {
+    if (depth <= this.#options.maxDepth) return
+    const message = `The response is nested deeper than ${this.#options.maxDepth} levels.`
     throw new TablesError('TOO_DEEP', message, path)
   }
-
-  const isList = Array.isArray(value)
-  if (isList) addRows(root, null, value as readonly Json[], 1)
-  else addElement(root, addRow(root, { parent_id: null, index: 0 }), value, 0)
-  return { isList, root, tables }
 }
 
 type JsonObject = Readonly<Record<string, Json>>

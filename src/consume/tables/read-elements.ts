@@ -3,9 +3,9 @@ import * as z from 'zod/mini'
 import { wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions, withoutUndefined } from '../../checks/options.ts'
 import type { Json } from '../../protocol/json.ts'
-import { arrayScanner } from './array-scanner.ts'
+import { ArrayScanner } from './array-scanner.ts'
 import { flattenShape, flattenWithin, type FlattenOptions } from './flatten.ts'
-import { shellScanner } from './shell-scanner.ts'
+import { ShellScanner } from './shell-scanner.ts'
 import { keysOf } from '../json-path.ts'
 import type { ResponseTables } from './table.ts'
 import { TablesError } from './tables-error.ts'
@@ -47,11 +47,11 @@ export async function* readElements(
   options: ElementOptions,
 ): AsyncGenerator<Json, Json, undefined> {
   const limits = completeOptions('readElements', elementShape, options)
-  const shell = shellScanner(limits.items === null ? [] : keysOf(limits.items), {
+  const shell = new ShellScanner(limits.items === null ? [] : keysOf(limits.items), {
     maxShellBytes: limits.maxElementBytes,
     maxDepth: limits.maxDepth,
   })
-  let readArray: ReturnType<typeof arrayScanner> | undefined
+  let array: ArrayScanner | undefined
   let size = 0
   for await (const chunk of body) {
     size += chunk.length
@@ -59,19 +59,19 @@ export async function* readElements(
       throw new TablesError('TOO_LARGE', `The response has more than ${limits.maxBytes} bytes.`)
     }
     for (let at = 0; at < chunk.length;) {
-      if (readArray === undefined) {
+      if (array === undefined) {
         const { next, isInArray } = shell.read(chunk, at)
-        if (isInArray) readArray = arrayScanner(limits, shell.depth())
+        if (isInArray) array = new ArrayScanner(limits, shell.depth)
         at = next
       } else {
-        const scan = readArray(chunk, at)
+        const scan = array.read(chunk, at)
         if (scan.element !== undefined) yield scan.element
-        if (scan.ended) readArray = undefined
+        if (scan.ended) array = undefined
         at = scan.next
       }
     }
   }
-  if (readArray !== undefined) {
+  if (array !== undefined) {
     throw new TablesError('NOT_JSON', 'The response ends within the array of elements.')
   }
   return shell.end()

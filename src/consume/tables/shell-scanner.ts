@@ -2,6 +2,7 @@ import type { Json } from '../../protocol/json.ts'
 import {
   backslash,
   byteBuffer,
+  type ByteBuffer,
   closeArray,
   closeObject,
   comma,
@@ -12,108 +13,116 @@ import {
 } from './json-bytes.ts'
 import { TablesError } from './tables-error.ts'
 
-/** Reads what is around the array with some keys, and finds the array. */
-export interface ShellScanner {
-  /** Reads bytes. `isInArray` is true if the last byte that was read opened the array. */
-  read(chunk: Uint8Array, from: number): { readonly next: number; readonly isInArray: boolean }
-  /** The number of objects and arrays that are open. */
-  depth(): number
-  /** Returns the body, in which the array is empty. Throws a TablesError if it is not complete JSON. */
-  end(): Json
-}
+const what = 'The response around its elements'
+const keyName = 'A key of the response'
 
-/** Creates a scanner that looks for the array with these keys; without keys, the body is the array. */
-export function shellScanner(
-  keys: readonly string[],
-  limits: { readonly maxShellBytes: number; readonly maxDepth: number },
-): ShellScanner {
-  const what = 'The response around its elements'
-  const shell = byteBuffer(what, limits.maxShellBytes)
-  const keyText = byteBuffer('A key of the response', limits.maxShellBytes)
-  const open: ('object' | 'array')[] = []
+/** Reads what is around the array with some keys, and finds the array. */
+export class ShellScanner {
+  readonly #keys: readonly string[]
+  readonly #maxDepth: number
+  readonly #shell: ByteBuffer
+  readonly #keyText: ByteBuffer
+  readonly #open: ('object' | 'array')[] = []
   /** How many of the outermost open containers lead to the array. */
-  let onPath = 0
-  let lastKey: Json | undefined
-  let string: 'none' | 'key' | 'value' = 'none'
-  let isEscaped = false
-  let isKeyNext = false
-  let arrays = 0
+  #onPath = 0
+  #lastKey: Json | undefined
+  #string: 'none' | 'key' | 'value' = 'none'
+  #isEscaped = false
+  #isKeyNext = false
+  #arrays = 0
+
+  /** Without keys, the body is the array. */
+  constructor(
+    keys: readonly string[],
+    { maxShellBytes, maxDepth }: { readonly maxShellBytes: number; readonly maxDepth: number },
+  ) {
+    this.#keys = keys
+    this.#maxDepth = maxDepth
+    this.#shell = byteBuffer(what, maxShellBytes)
+    this.#keyText = byteBuffer(keyName, maxShellBytes)
+  }
+
+  /** The number of objects and arrays that are open. */
+  get depth(): number {
+    return this.#open.length
+  }
+
+  /** Reads bytes. `isInArray` is true if the last byte that was read opened the array. */
+  read(chunk: Uint8Array, from: number): { readonly next: number; readonly isInArray: boolean } {
+    let keyFrom = from
+    for (let index = from; index < chunk.length; index++) {
+      const byte = chunk[index]
+      if (this.#string !== 'none') {
+        if (!this.#readString(byte)) continue
+        if (this.#string === 'key') {
+          this.#keyText.add(chunk.subarray(keyFrom, index + 1))
+          this.#lastKey = parseText(keyName, this.#keyText.takeText())
+        }
+        this.#string = 'none'
+        continue
+      }
+      if (byte === quote) {
+        this.#string = this.#isKeyNext ? 'key' : 'value'
+        this.#isKeyNext = false
+        keyFrom = index
+      } else if (byte === openObject || byte === openArray) {
+        if (!this.#begin(byte === openObject ? 'object' : 'array')) continue
+        this.#shell.add(chunk.subarray(from, index + 1))
+        return { next: index + 1, isInArray: true }
+      } else if (byte === closeObject || byte === closeArray) this.#close()
+      else if (byte === comma) this.#isKeyNext = this.#open.at(-1) === 'object'
+    }
+    if (this.#string === 'key') this.#keyText.add(chunk.subarray(keyFrom))
+    this.#shell.add(chunk.subarray(from))
+    return { next: chunk.length, isInArray: false }
+  }
+
+  /** Returns the body, in which the array is empty. Throws a TablesError if it is not complete JSON. */
+  end(): Json {
+    const text = this.#shell.takeText()
+    // A byte order mark may begin the body, and nothing else.
+    const value = parseText(what, text.startsWith('\uFEFF') ? text.slice(1) : text)
+    let found: unknown = value
+    for (const key of this.#keys) found = memberOf(found, key)
+    if (Array.isArray(found) && this.#arrays === 1) return value
+    throw new TablesError('ITEMS_MISSING', 'The response does not have the array of elements.')
+  }
 
   /** Returns whether the byte opened the array. */
-  function begin(kind: 'object' | 'array'): boolean {
-    const level = open.length
+  #begin(kind: 'object' | 'array'): boolean {
+    const level = this.#open.length
     const leads =
-      onPath === level &&
-      (level === 0 || (open[level - 1] === 'object' && lastKey === keys[level - 1]))
-    open.push(kind)
-    if (open.length > limits.maxDepth) {
-      const message = `The response is nested deeper than ${limits.maxDepth} levels.`
+      this.#onPath === level &&
+      (level === 0 ||
+        (this.#open[level - 1] === 'object' && this.#lastKey === this.#keys[level - 1]))
+    this.#open.push(kind)
+    if (this.#open.length > this.#maxDepth) {
+      const message = `The response is nested deeper than ${this.#maxDepth} levels.`
       throw new TablesError('TOO_DEEP', message)
     }
-    isKeyNext = kind === 'object'
-    lastKey = undefined
+    this.#isKeyNext = kind === 'object'
+    this.#lastKey = undefined
     if (!leads) return false
-    onPath++
-    if (kind !== 'array' || level !== keys.length) return false
-    if (++arrays > 1) {
+    this.#onPath++
+    if (kind !== 'array' || level !== this.#keys.length) return false
+    if (++this.#arrays > 1) {
       throw new TablesError('ITEMS_REPEATED', 'The array of elements occurs more than once.')
     }
     return true
   }
 
-  function end(): void {
-    if (onPath === open.length) onPath--
-    open.pop()
-    isKeyNext = false
+  #close(): void {
+    if (this.#onPath === this.#open.length) this.#onPath--
+    this.#open.pop()
+    this.#isKeyNext = false
   }
 
   /** Reads one byte of a string. Returns whether it is the last one. */
-  function readString(byte: number | undefined): boolean {
-    if (isEscaped) isEscaped = false
-    else if (byte === backslash) isEscaped = true
+  #readString(byte: number | undefined): boolean {
+    if (this.#isEscaped) this.#isEscaped = false
+    else if (byte === backslash) this.#isEscaped = true
     else return byte === quote
     return false
-  }
-
-  return {
-    depth: () => open.length,
-    read: (chunk, from) => {
-      let keyFrom = from
-      for (let index = from; index < chunk.length; index++) {
-        const byte = chunk[index]
-        if (string !== 'none') {
-          if (!readString(byte)) continue
-          if (string === 'key') {
-            keyText.add(chunk.subarray(keyFrom, index + 1))
-            lastKey = parseText('A key of the response', keyText.takeText())
-          }
-          string = 'none'
-          continue
-        }
-        if (byte === quote) {
-          string = isKeyNext ? 'key' : 'value'
-          isKeyNext = false
-          keyFrom = index
-        } else if (byte === openObject || byte === openArray) {
-          if (!begin(byte === openObject ? 'object' : 'array')) continue
-          shell.add(chunk.subarray(from, index + 1))
-          return { next: index + 1, isInArray: true }
-        } else if (byte === closeObject || byte === closeArray) end()
-        else if (byte === comma) isKeyNext = open.at(-1) === 'object'
-      }
-      if (string === 'key') keyText.add(chunk.subarray(keyFrom))
-      shell.add(chunk.subarray(from))
-      return { next: chunk.length, isInArray: false }
-    },
-    end: () => {
-      const text = shell.takeText()
-      // A byte order mark may begin the body, and nothing else.
-      const value = parseText(what, text.startsWith('\uFEFF') ? text.slice(1) : text)
-      let found: unknown = value
-      for (const key of keys) found = memberOf(found, key)
-      if (Array.isArray(found) && arrays === 1) return value
-      throw new TablesError('ITEMS_MISSING', 'The response does not have the array of elements.')
-    },
   }
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { milliseconds, nonEmpty } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { PollingWorker } from '../../work/polling-worker.ts'
-import { ticketOf, type BuildQueue, type BuildTicket } from '../queue.ts'
+import { ticketOf, type BuildQueue, type BuildTicket, type QueueWorker } from '../queue.ts'
 
 /** The members of a `PgBoss` that the queue uses. */
 export interface PgBossLike {
@@ -47,64 +47,82 @@ const once = { retryLimit: 0 }
  */
 export function pgBossQueue(boss: PgBossLike, options: PgBossQueueOptions = {}): BuildQueue {
   const { name, pollInterval } = completeOptions('pgBossQueue', shape, options)
-  const wakers = new Set<() => void>()
-  let creating: Promise<unknown> | undefined
+  const jobs = new PgBossJobs(boss, name, pollInterval)
   // A lost connection must not end the process, also before the service is open and after it has closed.
   boss.on?.('error', () => undefined)
-
-  function created(): Promise<unknown> {
-    creating ??= boss.createQueue(name).catch((error: unknown) => {
-      creating = undefined
-      throw error
-    })
-    return creating
-  }
-
-  async function send({ releaseId }: BuildTicket): Promise<void> {
-    await created()
-    await boss.send(name, { releaseId }, once)
-  }
-
   return {
     name: 'pg-boss',
-    announce: async (ticket) => {
-      await send(ticket)
-      for (const wake of wakers) wake()
-    },
-    process: (work, { concurrency }) => {
-      const state = { stopped: false }
-      // Not `boss.work()`: it takes the next job while a long build continues, its `offWork()` does not wait,
-      // and it ends the process if the database can't be reached when a job has ended.
-      const worker = new PollingWorker<PgBossJob>({
-        find: async ({ room }) => {
-          await created()
-          const jobs = await boss.fetch(name, { batchSize: room })
-          if (!state.stopped) return jobs
-          for (const ticket of jobs.map(({ data }) => ticketOf(data)))
-            if (ticket !== undefined) await send(ticket)
-          return []
-        },
-        idOf: ({ id }) => id,
-        work: async ({ id, data }) => {
-          await work(data as BuildTicket)
-          await boss.complete(name, id).catch(() => undefined)
-        },
-        concurrency,
-        pollInterval,
-        // The next poll repeats it. pg-boss reports lost connections as its event `error`.
-        report: () => undefined,
-      })
-      const wake = (): void => {
-        worker.wake()
-      }
-      wakers.add(wake)
-      return {
-        stop: () => {
-          state.stopped = true
-          wakers.delete(wake)
-          return worker.stop()
-        },
-      }
-    },
+    announce: (ticket) => jobs.announce(ticket),
+    process: (work, { concurrency }) => jobs.process(work, concurrency),
+  }
+}
+
+/** The jobs of a queue of pg-boss, and the workers of this process. */
+class PgBossJobs {
+  readonly #boss: PgBossLike
+  readonly #name: string
+  readonly #pollInterval: number
+  readonly #workers = new Set<PollingWorker<PgBossJob>>()
+  #creating: Promise<unknown> | undefined
+
+  constructor(boss: PgBossLike, name: string, pollInterval: number) {
+    this.#boss = boss
+    this.#name = name
+    this.#pollInterval = pollInterval
+  }
+
+  async announce(ticket: BuildTicket): Promise<void> {
+    await this.#add(ticket)
+    for (const worker of this.#workers) worker.wake()
+  }
+
+  process(work: (ticket: BuildTicket) => Promise<void>, concurrency: number): QueueWorker {
+    const state = { stopped: false }
+    // Not `boss.work()`: it takes the next job while a long build continues, its `offWork()` does not wait,
+    // and it ends the process if the database can't be reached when a job has ended.
+    const worker = new PollingWorker<PgBossJob>({
+      find: async ({ room }) => {
+        const jobs = await this.#take(room)
+        if (!state.stopped) return jobs
+        for (const ticket of jobs.map(({ data }) => ticketOf(data)))
+          if (ticket !== undefined) await this.#add(ticket)
+        return []
+      },
+      idOf: ({ id }) => id,
+      work: async ({ id, data }) => {
+        await work(data as BuildTicket)
+        await this.#boss.complete(this.#name, id).catch(() => undefined)
+      },
+      concurrency,
+      pollInterval: this.#pollInterval,
+      // The next poll repeats it. pg-boss reports lost connections as its event `error`.
+      report: () => undefined,
+    })
+    this.#workers.add(worker)
+    return {
+      stop: () => {
+        state.stopped = true
+        this.#workers.delete(worker)
+        return worker.stop()
+      },
+    }
+  }
+
+  async #take(batchSize: number): Promise<readonly PgBossJob[]> {
+    await this.#create()
+    return this.#boss.fetch(this.#name, { batchSize })
+  }
+
+  async #add({ releaseId }: BuildTicket): Promise<void> {
+    await this.#create()
+    await this.#boss.send(this.#name, { releaseId }, once)
+  }
+
+  #create(): Promise<unknown> {
+    this.#creating ??= this.#boss.createQueue(this.#name).catch((error: unknown) => {
+      this.#creating = undefined
+      throw error
+    })
+    return this.#creating
   }
 }

@@ -8,7 +8,7 @@ import { recordEvent } from './key-event.ts'
 import { instantOf } from './key-lifetime.ts'
 import { findKey, storedKey, type StoredKey } from './key-row.ts'
 import type { KeyLookup, KeyRecord } from './key-store.ts'
-import { isRecent, rejectionCounter } from './rejection-counter.ts'
+import { isRecent, RejectionCounter } from './rejection-counter.ts'
 
 /** What the key log of a service needs. */
 export interface KeyLogOptions {
@@ -37,7 +37,7 @@ export function createKeyLog({ storage, now, report, defer }: KeyLogOptions): Ke
   const stored = tableReader(storage, keys)
   // The time of the last written use by key identifier, the oldest first.
   const uses = new Map<string, number>()
-  const rejections = rejectionCounter(maxTracked)
+  const rejections = new RejectionCounter(maxTracked)
 
   function inBackground(work: () => Promise<unknown>): void {
     try {

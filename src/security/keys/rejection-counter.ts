@@ -10,20 +10,6 @@ export interface Rejections {
   readonly at: Date
 }
 
-/** Counts rejections, so that each key and reason is written at most once a minute. */
-export interface RejectionCounter {
-  /** Counts a rejection. Returns whether counts are due to be written. */
-  count(key: Rejections['key'], reason: RejectionReason, at: Date): boolean
-  /** Finds counts whose minute is over, at most once a minute. Returns whether counts are due. */
-  sweep(at: Date): boolean
-  /** Makes all counts due. */
-  release(): void
-  /** Returns the counts that are due, and resets them. */
-  take(): readonly Rejections[]
-  /** Adds counts that could not be written. */
-  restore(rejections: readonly Rejections[]): void
-}
-
 interface Count {
   readonly key: Rejections['key']
   readonly reason: RejectionReason
@@ -41,72 +27,84 @@ export function isRecent(time: number | undefined, now: Date): time is number {
   return passed >= 0 && passed < minute
 }
 
-/** Creates a counter that tracks at most `capacity` pairs of key and reason. */
-export function rejectionCounter(capacity: number): RejectionCounter {
-  const counts = new Map<string, Count>()
-  const due = new Set<Count>()
-  let swept: number | undefined
+/** Counts rejections, so that each key and reason is written at most once a minute. */
+export class RejectionCounter {
+  readonly #capacity: number
+  readonly #counts = new Map<string, Count>()
+  readonly #due = new Set<Count>()
+  #swept: number | undefined
 
-  function find(key: Rejections['key'], reason: RejectionReason, at: Date): Count {
-    const name = nameOf(key, reason)
-    const known = counts.get(name)
-    if (known !== undefined) return known
-    if (counts.size >= capacity) evictOldest()
-    const { keyId, user, provider } = key
-    const made = { key: { keyId, user, provider }, reason, times: 0, at, since: undefined }
-    counts.set(name, made)
-    return made
+  /** `capacity` is the maximum number of pairs of key and reason. */
+  constructor(capacity: number) {
+    this.#capacity = capacity
   }
 
-  function evictOldest(): void {
-    const [name, oldest] = counts.entries().next().value as [string, Count]
-    counts.delete(name)
-    due.add(oldest)
+  /** Counts a rejection. Returns whether counts are due to be written. */
+  count(key: Rejections['key'], reason: RejectionReason, at: Date): boolean {
+    const found = this.#find(key, reason, at)
+    found.times += 1
+    found.at = at
+    const isDue = !isRecent(found.since, at) && this.#makeDue(found, at)
+    return this.sweep(at) || isDue
   }
 
-  function sweep(at: Date): boolean {
+  /** Finds counts whose minute is over, at most once a minute. Returns whether counts are due. */
+  sweep(at: Date): boolean {
     // Stryker disable next-line ConditionalExpression: sweeping more often gives the same, more slowly
-    if (isRecent(swept, at)) return false
-    swept = at.getTime()
+    if (isRecent(this.#swept, at)) return false
+    this.#swept = at.getTime()
     let found = false
-    for (const [name, count] of counts) {
+    for (const [name, count] of this.#counts) {
       if (isRecent(count.since, at)) continue
-      if (count.times === 0) counts.delete(name)
-      else found = makeDue(count, at)
+      if (count.times === 0) this.#counts.delete(name)
+      else found = this.#makeDue(count, at)
     }
     return found
   }
 
-  function makeDue(count: Count, at: Date): true {
-    count.since = at.getTime()
-    due.add(count)
-    return true
+  /** Makes all counts due. */
+  release(): void {
+    for (const count of this.#counts.values()) this.#due.add(count)
   }
 
-  return {
-    count(key, reason, at) {
-      const found = find(key, reason, at)
-      found.times += 1
-      found.at = at
-      const isDue = !isRecent(found.since, at) && makeDue(found, at)
-      return sweep(at) || isDue
-    },
-    sweep,
-    release() {
-      for (const count of counts.values()) due.add(count)
-    },
-    take() {
-      const taken = Array.from(due, ({ key, reason, times, at }) => ({ key, reason, times, at }))
-      for (const count of due) count.times = 0
-      due.clear()
-      return taken.filter(({ times }) => times > 0)
-    },
-    restore(rejections) {
-      for (const { key, reason, times } of rejections) {
-        const count = counts.get(nameOf(key, reason))
-        if (count !== undefined) count.times += times
-      }
-    },
+  /** Returns the counts that are due, and resets them. */
+  take(): readonly Rejections[] {
+    const due = [...this.#due]
+    const taken = due.map(({ key, reason, times, at }) => ({ key, reason, times, at }))
+    for (const count of due) count.times = 0
+    this.#due.clear()
+    return taken.filter(({ times }) => times > 0)
+  }
+
+  /** Adds counts that could not be written. */
+  restore(rejections: readonly Rejections[]): void {
+    for (const { key, reason, times } of rejections) {
+      const count = this.#counts.get(nameOf(key, reason))
+      if (count !== undefined) count.times += times
+    }
+  }
+
+  #find(key: Rejections['key'], reason: RejectionReason, at: Date): Count {
+    const name = nameOf(key, reason)
+    const known = this.#counts.get(name)
+    if (known !== undefined) return known
+    if (this.#counts.size >= this.#capacity) this.#evictOldest()
+    const { keyId, user, provider } = key
+    const made = { key: { keyId, user, provider }, reason, times: 0, at, since: undefined }
+    this.#counts.set(name, made)
+    return made
+  }
+
+  #evictOldest(): void {
+    const [name, oldest] = this.#counts.entries().next().value as [string, Count]
+    this.#counts.delete(name)
+    this.#due.add(oldest)
+  }
+
+  #makeDue(count: Count, at: Date): true {
+    count.since = at.getTime()
+    this.#due.add(count)
+    return true
   }
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { securityCollections } from '../../../src/security/collections.ts'
 import { createKeyLog } from '../../../src/security/keys/key-log.ts'
 import type { KeyRecord } from '../../../src/security/keys/key-store.ts'
-import { isRecent, rejectionCounter } from '../../../src/security/keys/rejection-counter.ts'
+import { isRecent, RejectionCounter } from '../../../src/security/keys/rejection-counter.ts'
 import { dump, createFixture, openFixture, openStorage, provider, storageNames } from './fixture.ts'
 import { clockAt } from '../../kit/clock.ts'
 
@@ -249,7 +249,7 @@ describe('the counter of rejections', () => {
     new Date(Date.parse('2026-03-01T12:00:00Z') + seconds * 1000)
 
   test('is bounded, and evicted counts are still written', () => {
-    const counter = rejectionCounter(2)
+    const counter = new RejectionCounter(2)
     expect(counter.count(key('a'), 'expired', at(0))).toBe(true)
     expect(counter.take()).toMatchObject([{ times: 1 }])
     expect(counter.count(key('a'), 'expired', at(1))).toBe(false)
@@ -264,7 +264,7 @@ describe('the counter of rejections', () => {
   })
 
   test('releases nothing that was taken already', () => {
-    const counter = rejectionCounter(10)
+    const counter = new RejectionCounter(10)
     counter.count(key('a'), 'expired', at(0))
     expect(counter.take()).toHaveLength(1)
     counter.release()
@@ -275,7 +275,7 @@ describe('the counter of rejections', () => {
   })
 
   test('separates reasons and returns the latest time', () => {
-    const counter = rejectionCounter(10)
+    const counter = new RejectionCounter(10)
     counter.count(key('a'), 'expired', at(0))
     counter.count(key('a'), 'revoked', at(5))
     counter.count(key('a'), 'expired', at(7))
@@ -287,7 +287,7 @@ describe('the counter of rejections', () => {
   })
 
   test('sweeps once a minute, and keeps nothing of keys that are quiet', () => {
-    const counter = rejectionCounter(10)
+    const counter = new RejectionCounter(10)
     expect(counter.sweep(at(0))).toBe(false)
     counter.count(key('a'), 'expired', at(0))
     counter.take()
