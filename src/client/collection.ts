@@ -34,18 +34,108 @@ const maxConfirmed = 100
 
 /** Returns the calls of a collection. */
 export function clientCollection(needed: CollectionDependencies): Collection {
-  const { send, target: collection, bounds, rejected } = needed
+  const { send, target: collection, rejected } = needed
+  const calls = new CollectionCalls(needed)
+  const targetOf = (key: Parameters<typeof keySegment>[0]): string => collection + keySegment(key)
+  return Object.freeze({
+    ...readsOf(calls),
+    get: (key, options = {}) =>
+      unlessMissing(async () => {
+        requireOptions(options)
+        const { signal } = options
+        const { envelope } = await send({ method: 'GET', target: targetOf(key), signal })
+        return envelope.item as AnyItem
+      }),
+    insert: async (values, options) => {
+      requireValues('insert', values)
+      return calls.save({ method: 'POST', target: collection, body: values }, options)
+    },
+    update: (key, values, options) =>
+      unlessMissing(async () => {
+        requireValues('update', values)
+        return calls.save({ method: 'POST', target: targetOf(key), body: values }, options)
+      }),
+    delete: (key, options) =>
+      unlessMissing(() => calls.save({ method: 'DELETE', target: targetOf(key) }, options)),
+    confirm: (result, options) =>
+      unlessMissing(() => {
+        requirePlainObject('The result', result, 'confirm')
+        requirePlainObject('The options', options ?? {}, 'confirm')
+        const request = rejected.get(result)
+        const ids = confirmable(result as Result)
+        if (request?.collection !== collection || ids.length === 0)
+          throw new TypeError(
+            'confirm: the result is not one of this collection with only warnings.',
+          )
+        const ignoreWarnings = [...(request.confirmed ?? []), ...ids]
+        return calls.save(request, { ...options, ignoreWarnings })
+      }),
+  } satisfies Collection)
+}
 
-  const pages = (conditions?: object, options?: PageOptions): AsyncGenerator<ItemPage<AnyItem>> =>
-    readPages(send, { target: collection, conditions, options, ...bounds })
+type Reads = Pick<Collection, 'filter' | 'pages' | 'items' | 'count' | 'exists'>
 
-  const firstPage = async (conditions: object | undefined, options: PageOptions) => {
-    const first = await pages(conditions, options).next()
+// Which fields the items have is known to the types only.
+function readsOf(calls: CollectionCalls): Reads {
+  const reads = {
+    filter: async (conditions?: object, options?: PageOptions) => calls.filter(conditions, options),
+    pages: (conditions?: object, options?: PageOptions) => calls.pages(conditions, options),
+    items: (conditions?: object, options?: PageOptions) => calls.items(conditions, options),
+    count: async (conditions?: object, options: PageOptions = {}) => {
+      requireOptions(options)
+      const { count } = await calls.firstPage(conditions, { ...options, limit: 0, count: true })
+      return count ?? 0
+    },
+    exists: async (conditions?: object, options: PageOptions = {}) => {
+      requireOptions(options)
+      const { items } = await calls.firstPage(conditions, { ...options, limit: 1 })
+      return items.length > 0
+    },
+  }
+  return reads as Reads
+}
+
+/** The requests of a collection. */
+class CollectionCalls {
+  readonly #needed: CollectionDependencies
+
+  constructor(needed: CollectionDependencies) {
+    this.#needed = needed
+  }
+
+  pages(conditions?: object, options?: PageOptions): AsyncGenerator<ItemPage<AnyItem>> {
+    const { send, target, bounds } = this.#needed
+    return readPages(send, { target, conditions, options, ...bounds })
+  }
+
+  async firstPage(conditions: object | undefined, options: PageOptions) {
+    const first = await this.pages(conditions, options).next()
     return first.value as ItemPage<AnyItem>
   }
 
-  async function save(request: OutgoingRequest, options: SaveCallOptions = {}): Promise<Result> {
+  async *items(conditions?: object, options?: PageOptions): AsyncGenerator<AnyItem> {
+    for await (const page of this.pages(conditions, options)) yield* page.items
+  }
+
+  async filter(conditions?: object, options: PageOptions = {}): Promise<ItemPage<AnyItem>> {
     requireOptions(options)
+    // The count of the first page shows whether it is the only one.
+    const counted = options.limit === undefined ? { ...options, count: true } : options
+    const all: ItemPage<AnyItem>[] = []
+    for await (const page of this.pages(conditions, counted)) all.push(page)
+    const next = all.at(-1)?.next
+    return {
+      items: all.flatMap(({ items }) => items),
+      count: options.count === true ? (all[0]?.count ?? null) : null,
+      // A handler may add the same finding to every page.
+      validations: distinct(all.flatMap(({ validations }) => validations)),
+      ...(next !== undefined && { next }),
+    }
+  }
+
+  async save(request: OutgoingRequest, options: SaveCallOptions = {}): Promise<Result> {
+    requireOptions(options)
+    const { send, target: collection, bounds, rejected } = this.#needed
     const { ignoreWarnings = [], signal } = options
     const confirmed = new Set(ignoreWarnings === 'all' ? [] : ignoreWarnings)
     for (let left = bounds.maxConfirmations; ; left--) {
@@ -60,78 +150,6 @@ export function clientCollection(needed: CollectionDependencies): Collection {
       if (left === 0 || confirmed.size > maxConfirmed) throw tooManyConfirmations(result)
     }
   }
-
-  async function* items(conditions?: object, options?: PageOptions): AsyncGenerator<AnyItem> {
-    for await (const page of pages(conditions, options)) yield* page.items
-  }
-
-  const filter = async (
-    conditions?: object,
-    options: PageOptions = {},
-  ): Promise<ItemPage<AnyItem>> => {
-    requireOptions(options)
-    // The count of the first page shows whether it is the only one.
-    const counted = options.limit === undefined ? { ...options, count: true } : options
-    const all: ItemPage<AnyItem>[] = []
-    for await (const page of pages(conditions, counted)) all.push(page)
-    const next = all.at(-1)?.next
-    return {
-      items: all.flatMap(({ items }) => items),
-      count: options.count === true ? (all[0]?.count ?? null) : null,
-      // A handler may add the same finding to every page.
-      validations: distinct(all.flatMap(({ validations }) => validations)),
-      ...(next !== undefined && { next }),
-    }
-  }
-
-  // Which fields the items have is known to the types only.
-  const reads = { filter, pages, items } as Pick<Collection, 'filter' | 'pages' | 'items'>
-  return Object.freeze({
-    ...reads,
-    count: async (conditions, options = {}) => {
-      requireOptions(options)
-      const { count } = await firstPage(conditions, { ...options, limit: 0, count: true })
-      return count ?? 0
-    },
-    exists: async (conditions, options = {}) => {
-      requireOptions(options)
-      const { items } = await firstPage(conditions, { ...options, limit: 1 })
-      return items.length > 0
-    },
-    get: (key, options = {}) =>
-      unlessMissing(async () => {
-        requireOptions(options)
-        const target = collection + keySegment(key)
-        const { envelope } = await send({ method: 'GET', target, signal: options.signal })
-        return envelope.item as AnyItem
-      }),
-    insert: async (values, options) => {
-      requireValues('insert', values)
-      return save({ method: 'POST', target: collection, body: values }, options)
-    },
-    update: (key, values, options) =>
-      unlessMissing(async () => {
-        requireValues('update', values)
-        const target = collection + keySegment(key)
-        return save({ method: 'POST', target, body: values }, options)
-      }),
-    delete: (key, options) =>
-      unlessMissing(() =>
-        save({ method: 'DELETE', target: collection + keySegment(key) }, options),
-      ),
-    confirm: (result, options) =>
-      unlessMissing(() => {
-        requirePlainObject('The result', result, 'confirm')
-        requirePlainObject('The options', options ?? {}, 'confirm')
-        const request = rejected.get(result)
-        const ids = confirmable(result as Result)
-        if (request?.collection !== collection || ids.length === 0)
-          throw new TypeError(
-            'confirm: the result is not one of this collection with only warnings.',
-          )
-        return save(request, { ...options, ignoreWarnings: [...(request.confirmed ?? []), ...ids] })
-      }),
-  } satisfies Collection)
 }
 
 // The service rejects everything else that JSON has.

@@ -137,23 +137,7 @@ export function clientReleases(send: Send, options: CompleteOptions): Releases {
     },
     list: async (solutionId, given = {}) => {
       requirePlainObject('The options', given, 'list')
-      const { withStatus = false, ...options } = given
-      const found = new Map<string, ListedRelease>()
-      for (let [offset, pages] = [0, 1]; ; pages++) {
-        const query = pageQuery(
-          { solutionId },
-          { limit: pageSize, offset, ...(withStatus && { fields: listedFields.join(',') }) },
-        )
-        const request = { method: 'GET', target: releaseTarget + query, ...options } as const
-        const { items } = (await send(request)).envelope as Envelope<ListedRelease>
-        if (items === undefined) throw notReleases()
-        // A release that is added meanwhile shifts the others, so some arrive twice.
-        for (const item of items) found.set(item.releaseId, item)
-        offset += items.length
-        // The service may limit pages to fewer items than requested.
-        if (items.length === 0) return [...found.values()]
-        if (pages === maxPages) throw tooManyPages(maxPages)
-      }
+      return listReleases(send, { target: releaseTarget, solutionId, maxPages }, given)
     },
     get: async (releaseId, options = {}) => {
       requirePlainObject('The options', options, 'get')
@@ -165,6 +149,30 @@ export function clientReleases(send: Send, options: CompleteOptions): Releases {
     },
   }
   return Object.freeze(releases)
+}
+
+async function listReleases(
+  send: Send,
+  list: { readonly target: string; readonly solutionId: string; readonly maxPages: number },
+  { withStatus = false, ...options }: NonNullable<Parameters<Releases['list']>[1]>,
+): Promise<readonly ListedRelease[]> {
+  const { target, solutionId, maxPages } = list
+  const found = new Map<string, ListedRelease>()
+  for (let [offset, pages] = [0, 1]; ; pages++) {
+    const query = pageQuery(
+      { solutionId },
+      { limit: pageSize, offset, ...(withStatus && { fields: listedFields.join(',') }) },
+    )
+    const request = { method: 'GET', target: target + query, ...options } as const
+    const { items } = (await send(request)).envelope as Envelope<ListedRelease>
+    if (items === undefined) throw notReleases()
+    // A release that is added meanwhile shifts the others, so some arrive twice.
+    for (const item of items) found.set(item.releaseId, item)
+    offset += items.length
+    // The service may limit pages to fewer items than requested.
+    if (items.length === 0) return [...found.values()]
+    if (pages === maxPages) throw tooManyPages(maxPages)
+  }
 }
 
 async function waitForBuild(

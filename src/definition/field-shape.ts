@@ -6,7 +6,7 @@ import { serverForms, storedForms } from './stored-forms.ts'
 /** The form of a definition: code, which may contain functions, or a JSON file. */
 export type Form = 'code' | 'json'
 
-/** An integer from 0. */
+/** A whole number from 0. */
 export const count = wholeNumber(0)
 
 /** The shape of the name of a field. In queries $ and - have a meaning. */
@@ -60,29 +60,55 @@ const bounds = <Value extends z.ZodMiniType>(value: Value) => ({
 
 /** Returns the shape of a field. */
 export function fieldShape(form: Form) {
-  const textual = valued(z.string(), form)
-  const time = { ...textual, ...bounds(z.string()), generated: z.optional(z.literal('now')) }
-  const whole = { generated: z.optional(z.literal('database')) }
   return z.discriminatedUnion('type', [
+    textShape(form),
+    ...numberShapes(form),
     z.strictObject({
-      type: z.literal('text'),
-      ...textual,
-      minLength: z.optional(count),
-      maxLength: z.optional(count),
-      pattern: z.optional(z.string()),
-      storedAs: z.optional(z.enum(serverForms.text)),
+      type: z.literal('boolean'),
+      ...valued(z.boolean(), form),
+      storedAs: z.optional(z.enum(storedForms.boolean)),
     }),
+    ...timeShapes(form),
+    z.strictObject({
+      type: z.literal('uuid'),
+      ...valued(z.string(), form),
+      generated: z.optional(z.literal('uuid')),
+      storedAs: z.optional(z.enum(storedForms.uuid)),
+    }),
+    z.strictObject({
+      type: z.literal('json'),
+      // Its values are checked with the values of other fields, which may be numbers that JavaScript does not have.
+      ...valued(z.unknown(), form),
+      storedAs: z.optional(z.enum(serverForms.json)),
+    }),
+  ])
+}
+
+function textShape(form: Form) {
+  return z.strictObject({
+    type: z.literal('text'),
+    ...valued(z.string(), form),
+    minLength: z.optional(count),
+    maxLength: z.optional(count),
+    pattern: z.optional(z.string()),
+    storedAs: z.optional(z.enum(serverForms.text)),
+  })
+}
+
+function numberShapes(form: Form) {
+  const written = { ...valued(z.string(), form), ...bounds(z.string()) }
+  const whole = { generated: z.optional(z.literal('database')) }
+  return [
     z.strictObject({
       type: z.literal('integer'),
       ...valued(z.int(), form),
       ...bounds(z.int()),
       ...whole,
     }),
-    z.strictObject({ type: z.literal('bigint'), ...textual, ...bounds(z.string()), ...whole }),
+    z.strictObject({ type: z.literal('bigint'), ...written, ...whole }),
     z.strictObject({
       type: z.literal('decimal'),
-      ...textual,
-      ...bounds(z.string()),
+      ...written,
       precision: wholeNumber(1, 38),
       scale: wholeNumber(0, 38),
       storedAs: z.optional(z.enum(storedForms.decimal)),
@@ -92,11 +118,16 @@ export function fieldShape(form: Form) {
       ...valued(z.number(), form),
       ...bounds(z.number()),
     }),
-    z.strictObject({
-      type: z.literal('boolean'),
-      ...valued(z.boolean(), form),
-      storedAs: z.optional(z.enum(storedForms.boolean)),
-    }),
+  ] as const
+}
+
+function timeShapes(form: Form) {
+  const time = {
+    ...valued(z.string(), form),
+    ...bounds(z.string()),
+    generated: z.optional(z.literal('now')),
+  }
+  return [
     z.strictObject({
       type: z.literal('date'),
       ...time,
@@ -112,17 +143,5 @@ export function fieldShape(form: Form) {
       ...time,
       storedAs: z.optional(z.enum([...storedForms.instant, ...serverForms.instant])),
     }),
-    z.strictObject({
-      type: z.literal('uuid'),
-      ...textual,
-      generated: z.optional(z.literal('uuid')),
-      storedAs: z.optional(z.enum(storedForms.uuid)),
-    }),
-    z.strictObject({
-      type: z.literal('json'),
-      // Its values are checked with the values of other fields, which may be numbers that JavaScript does not have.
-      ...valued(z.unknown(), form),
-      storedAs: z.optional(z.enum(serverForms.json)),
-    }),
-  ])
+  ] as const
 }

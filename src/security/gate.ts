@@ -34,16 +34,34 @@ export type Gate = (request: Credentials) => MaybePromise<Principal>
  * UNAUTHENTICATED for a missing or invalid credential, with the same response for every reason, and
  * TOO_MANY_REQUESTS above a limit.
  */
-export function createGate({ providers, anyone, context, limiting, report }: GateOptions): Gate {
-  const challenge = challengeOf(providers)
-  const openCaller = anyone && openPrincipal(anyone)
+export function createGate(options: GateOptions): Gate {
+  const { limiting } = options
+  const authentication = new RequestAuthentication(options)
+  if (limiting === undefined) return (request) => authentication.authenticate(request)
+  return async (request) => {
+    const principal = await authentication.authenticate(request)
+    await limiting.admit(principal, request)
+    return principal
+  }
+}
 
-  function authenticate(request: Credentials): MaybePromise<Principal> {
+class RequestAuthentication {
+  readonly #options: GateOptions
+  readonly #challenge: string
+  readonly #openCaller: Principal | undefined
+
+  constructor(options: GateOptions) {
+    this.#options = options
+    this.#challenge = challengeOf(options.providers)
+    this.#openCaller = options.anyone && openPrincipal(options.anyone)
+  }
+
+  authenticate(request: Credentials): MaybePromise<Principal> {
     let credential: Credential | undefined
     let candidates: SecurityProvider[] = none
     let several = false
-    for (const provider of providers) {
-      const found = findIn(request, provider)
+    for (const provider of this.#options.providers) {
+      const found = this.#findIn(request, provider)
       if (found === undefined) continue
       if (credential === undefined) candidates = [provider]
       else candidates.push(provider)
@@ -51,32 +69,32 @@ export function createGate({ providers, anyone, context, limiting, report }: Gat
       credential = found
     }
     if (credential === undefined)
-      return openCaller ?? reject({ rejected: 'missing' }, undefined, { request })
+      return this.#openCaller ?? this.#reject({ rejected: 'missing' }, undefined, { request })
     // In Express, reading `secure` costs more than all other checks.
     if (!candidates.every(allowsPlainHttp) && !request.secure) {
       const allowing = candidates.filter(allowsPlainHttp)
-      if (allowing.length === 0 || several) throw httpsRequired(candidates, request)
+      if (allowing.length === 0 || several) throw this.#httpsRequired(candidates, request)
       candidates = allowing
     }
     if (several) throw multipleCredentials()
-    limiting?.requireUnblocked(request)
-    return identify({ credential, candidates, request }, 0, undefined)
+    this.#options.limiting?.requireUnblocked(request)
+    return this.#identify({ credential, candidates, request }, 0, undefined)
   }
 
   // HTTPS_REQUIRED has precedence over MULTIPLE_CREDENTIALS, which `find` throws.
-  function findIn(request: Credentials, provider: SecurityProvider): Credential | undefined {
+  #findIn(request: Credentials, provider: SecurityProvider): Credential | undefined {
     try {
       return provider.find(request)
     } catch (error) {
       const needsHttps = !request.secure && !allowsPlainHttp(provider)
       if (needsHttps && isServiceError(error) && error.code === 'MULTIPLE_CREDENTIALS') {
-        throw httpsRequired([provider], request)
+        throw this.#httpsRequired([provider], request)
       }
       throw error
     }
   }
 
-  function identify(
+  #identify(
     attempt: Attempt,
     from: number,
     earlier: Rejection | undefined,
@@ -85,7 +103,7 @@ export function createGate({ providers, anyone, context, limiting, report }: Gat
     let rejection = earlier
     for (let index = from; index < candidates.length; index++) {
       const provider = candidates[index] as SecurityProvider
-      const result = provider.identify(credential, context)
+      const result = provider.identify(credential, this.#options.context)
       if (isThenable(result)) {
         // The address is unknown once the client has disconnected.
         const known = { ...attempt, peer: attempt.peer ?? attempt.request.peer }
@@ -93,7 +111,7 @@ export function createGate({ providers, anyone, context, limiting, report }: Gat
           const found = checkedResult(provider, settled)
           return isPrincipal(found)
             ? found
-            : identify(known, index + 1, moreSpecific(rejection, found, provider))
+            : this.#identify(known, index + 1, moreSpecific(rejection, found, provider))
         })
       }
       const found = checkedResult(provider, result)
@@ -101,15 +119,15 @@ export function createGate({ providers, anyone, context, limiting, report }: Gat
       rejection = moreSpecific(rejection, found, provider)
     }
     const provider = rejection?.provider ?? candidates.at(-1)?.name
-    return reject(rejection ?? { rejected: 'unknown' }, provider, attempt)
+    return this.#reject(rejection ?? { rejected: 'unknown' }, provider, attempt)
   }
 
-  function reject(
+  #reject(
     { rejected, user, keyId }: Rejected,
     provider: string | undefined,
     { request, peer = request.peer }: Pick<Attempt, 'request' | 'peer'>,
   ): MaybePromise<never> {
-    report({
+    this.#options.report({
       type: 'credential-rejected',
       reason: rejected,
       provider: provider ?? null,
@@ -117,27 +135,18 @@ export function createGate({ providers, anyone, context, limiting, report }: Gat
       keyId: keyId ?? null,
       peer: peer ?? null,
     })
-    const error = unauthenticated(challenge)
+    const { limiting } = this.#options
+    const error = unauthenticated(this.#challenge)
     if (limiting === undefined || rejected === 'missing') throw error
     return limiting.failed(peer).then(() => {
       throw error
     })
   }
 
-  function httpsRequired(
-    candidates: readonly SecurityProvider[],
-    { peer }: Credentials,
-  ): ServiceError {
+  #httpsRequired(candidates: readonly SecurityProvider[], { peer }: Credentials): ServiceError {
     const provider = candidates[0]?.name ?? ''
-    report({ type: 'credential-in-clear', provider, peer: peer ?? null })
+    this.#options.report({ type: 'credential-in-clear', provider, peer: peer ?? null })
     return errorOf('HTTPS_REQUIRED', messageOf('httpsRequired', {}))
-  }
-
-  if (limiting === undefined) return authenticate
-  return async (request) => {
-    const principal = await authenticate(request)
-    await limiting.admit(principal, request)
-    return principal
   }
 }
 

@@ -11,7 +11,13 @@ import type { Connection } from '../connection/connection.ts'
 import { endpoint } from '../endpoint.ts'
 import { valueAt } from '../json-path.ts'
 import { typed } from '../schema.ts'
-import type { ItemMapping, Rejection, RestCollectionOptions, SortEntry } from './options.ts'
+import type {
+  ItemMapping,
+  ListMapping,
+  Rejection,
+  RestCollectionOptions,
+  SortEntry,
+} from './options.ts'
 import { restCollection } from './rest-collection.ts'
 
 /** The options of {@link rowgateCollection}. */
@@ -55,70 +61,38 @@ function mappingOf(
   definition: CollectionShape,
   { connection, application, collection, search }: z.infer<typeof shape>,
 ): RestCollectionOptions<CollectionShape> {
-  const fields = Object.entries(definition.fields)
-  const names = fields.map(([name]) => name)
+  const names = Object.keys(definition.fields)
   const key = keyNames(definition)
-  const ties =
-    key.length > 0 ? key : names.filter((name) => definition.fields[name]?.type !== 'json')
   const base = `${pathRoot}${encodeURIComponent(application)}/${encodeURIComponent(collection)}`
   const ofItem = `${base}/${key.map((_, index) => `{key${index}}`).join(',')}`
   const called = (event: string): string => `${event}-${application}.${collection}`.slice(0, 100)
   const body = typed<unknown>()
-  // A json field keeps its digits.
-  const largeNumbers = 'exact'
-  const list = endpoint(connection, {
-    name: called('filter'),
-    largeNumbers,
-    path: base,
-    query: {
-      ...Object.fromEntries(names.map((name) => [condition(name), { type: 'string', name }])),
-      $limit: 'integer',
-      $offset: 'integer',
-      $sort: 'string',
-      $fields: 'string',
-      $q: 'string',
-      $count: 'boolean',
-    } as const,
-  })
-  const sent = (values: Members, isLeftOut = (_name: string): boolean => false): Members => {
-    const own: Record<string, unknown> = {}
-    for (const name of Object.keys(values)) {
-      if (definition.fields[name]?.readOnly === true || isLeftOut(name)) continue
-      own[name] = values[name]
-      copySource(own, name, values, name)
-    }
-    return own
-  }
   const one: Pick<ItemMapping<CollectionShape>, 'input' | 'item' | 'rejection'> = {
     item: 'item',
     input: (values) =>
       Object.fromEntries(key.map((name, index) => [`key${index}`, String(values[name])])),
     rejection: (response) => rejectionOf(response, names),
   }
+  const options = {
+    name: called('insert'),
+    method: 'POST',
+    path: base,
+    body,
+    largeNumbers,
+  } as const
   return {
-    list: {
-      endpoint: list,
-      items: 'items',
-      paging: { kind: 'offset', parameter: '$offset' },
-      pageSize: { parameter: '$limit', maximum: 100 },
-      total: { path: 'count', input: { $count: true } },
-      filter: Object.fromEntries(names.map((name) => [name, filterOf(name)])),
-      sort: (order) => sortInput(order, ties),
-      ...(search && { search: { parameter: '$q', exact: true } }),
-      select: (selected) => ({ $fields: selected.join(',') }),
-    },
+    list: listOf(
+      definition,
+      endpoint(connection, { ...listEndpoint(names, base), name: called('filter') }),
+      search,
+    ),
     insert: {
       ...one,
       input: () => ({}),
-      endpoint: endpoint(connection, {
-        name: called('insert'),
-        method: 'POST',
-        path: base,
-        body,
-        largeNumbers,
-      }),
+      endpoint: endpoint(connection, options),
       // A value that the other service generates is not sent.
-      body: ({ item }) => sent(item, (name) => item[name] === null && key.includes(name)),
+      body: ({ item }) =>
+        writable(definition, item, (name) => item[name] === null && key.includes(name)),
     },
     ...(key.length > 0 && {
       get: {
@@ -127,26 +101,75 @@ function mappingOf(
       },
       update: {
         ...one,
-        endpoint: endpoint(connection, {
-          name: called('update'),
-          largeNumbers,
-          method: 'POST',
-          path: ofItem,
-          body,
-        }),
-        body: ({ changes }) => sent(changes),
+        endpoint: endpoint(connection, { ...options, name: called('update'), path: ofItem }),
+        body: ({ changes }) => writable(definition, changes),
       },
       delete: {
         ...one,
         endpoint: endpoint(connection, {
-          name: called('delete'),
-          method: 'DELETE',
-          path: ofItem,
-          largeNumbers,
+          ...{ name: called('delete'), method: 'DELETE', path: ofItem, largeNumbers },
         }),
       },
     }),
   }
+}
+
+// A json field keeps its digits.
+const largeNumbers = 'exact'
+
+function listEndpoint(names: readonly string[], path: string) {
+  return {
+    largeNumbers,
+    path,
+    query: {
+      ...Object.fromEntries(
+        names.map((name) => [condition(name), { type: 'string', name }] as const),
+      ),
+      $limit: 'integer',
+      $offset: 'integer',
+      $sort: 'string',
+      $fields: 'string',
+      $q: 'string',
+      $count: 'boolean',
+    },
+  } as const
+}
+
+function listOf(
+  definition: CollectionShape,
+  list: ListMapping<CollectionShape>['endpoint'],
+  search: boolean,
+): ListMapping<CollectionShape> {
+  const names = Object.keys(definition.fields)
+  const key = keyNames(definition)
+  const ties =
+    key.length > 0 ? key : names.filter((name) => definition.fields[name]?.type !== 'json')
+  return {
+    endpoint: list,
+    items: 'items',
+    paging: { kind: 'offset', parameter: '$offset' },
+    pageSize: { parameter: '$limit', maximum: 100 },
+    total: { path: 'count', input: { $count: true } },
+    filter: Object.fromEntries(names.map((name) => [name, filterOf(name)])),
+    sort: (order) => sortInput(order, ties),
+    ...(search && { search: { parameter: '$q', exact: true } }),
+    select: (selected) => ({ $fields: selected.join(',') }),
+  }
+}
+
+/** Returns the values that the other service may store. */
+function writable(
+  { fields }: CollectionShape,
+  values: Members,
+  isLeftOut = (_name: string): boolean => false,
+): Members {
+  const own: Record<string, unknown> = {}
+  for (const name of Object.keys(values)) {
+    if (fields[name]?.readOnly === true || isLeftOut(name)) continue
+    own[name] = values[name]
+    copySource(own, name, values, name)
+  }
+  return own
 }
 
 function keyNames({ key = [] }: CollectionShape): readonly string[] {

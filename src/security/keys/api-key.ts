@@ -41,28 +41,7 @@ export interface ApiKeyProvider extends KeyProvider {
 export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
   const record = completeRecord(options, 'apiKeys')
   const { name, priority, enabled, identifier, properties } = record
-  const cache = callerCache()
-
-  function identifyOwner(
-    key: KeyRecord | undefined,
-    attempt: Attempt,
-  ): MaybePromise<Principal | Rejected> {
-    const { context } = attempt
-    if (key?.provider !== identifier) return unknown
-    const reason = enabled ? inactiveReason(key, context.now()) : 'provider-disabled'
-    if (reason !== undefined) return reject(key, reason, context)
-    return whenDone(context.users.find(key.user), (owner) => admit(key, owner, attempt))
-  }
-
-  function admit(key: KeyRecord, owner: User | undefined, attempt: Attempt): Principal | Rejected {
-    const { context, hash, version } = attempt
-    const admitted = admitUser(owner, name, key.keyId)
-    if ('rejected' in admitted) return reject(key, admitted.rejected, context)
-    context.keys.used(key)
-    if (version !== undefined) cache.set(context, hash, { version, key, principal: admitted })
-    return admitted
-  }
-
+  const authentication = new KeyAuthentication(record)
   return Object.freeze({
     record,
     name,
@@ -83,25 +62,53 @@ export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
     defaultExpiry: record.defaultExpiry ?? record.maxExpiry,
     maxExpiry: record.maxExpiry,
     find: apiKeyFinder(properties),
-    identify({ value }, context) {
-      if (!isKeyText(value)) return malformed
-      const hash = sha256(value)
-      // Read before the key and the user, so that a change in between gives another version.
-      const version = context.version?.()
-      const known = cache.get(context, hash, version)
-      if (known !== undefined && inactiveReason(known.key, context.now()) === undefined) {
-        context.keys.used(known.key)
-        return known.principal
-      }
-      const attempt = { context, hash, version }
-      return whenDone(context.keys.find(hash), (key) => identifyOwner(key, attempt))
-    },
+    identify: (credential, context) => authentication.identify(credential, context),
     [keyringFactory]: createKeyring,
     mint(chosen) {
       const key = chosen ?? mintKey(record.length)
       return { key, hash: sha256(key) }
     },
   } satisfies ApiKeyProvider & WithKeyring)
+}
+
+class KeyAuthentication {
+  readonly #record: ApiKeyRecord
+  readonly #cache = callerCache()
+
+  constructor(record: ApiKeyRecord) {
+    this.#record = record
+  }
+
+  identify({ value }: Credential, context: SecurityContext): MaybePromise<Principal | Rejected> {
+    if (!isKeyText(value)) return malformed
+    const hash = sha256(value)
+    // Read before the key and the user, so that a change in between gives another version.
+    const version = context.version?.()
+    const known = this.#cache.get(context, hash, version)
+    if (known !== undefined && inactiveReason(known.key, context.now()) === undefined) {
+      context.keys.used(known.key)
+      return known.principal
+    }
+    const attempt = { context, hash, version }
+    return whenDone(context.keys.find(hash), (key) => this.#identifyOwner(key, attempt))
+  }
+
+  #identifyOwner(key: KeyRecord | undefined, attempt: Attempt): MaybePromise<Principal | Rejected> {
+    const { context } = attempt
+    if (key?.provider !== this.#record.identifier) return unknown
+    const reason = this.#record.enabled ? inactiveReason(key, context.now()) : 'provider-disabled'
+    if (reason !== undefined) return reject(key, reason, context)
+    return whenDone(context.users.find(key.user), (owner) => this.#admit(key, owner, attempt))
+  }
+
+  #admit(key: KeyRecord, owner: User | undefined, attempt: Attempt): Principal | Rejected {
+    const { context, hash, version } = attempt
+    const admitted = admitUser(owner, this.#record.name, key.keyId)
+    if ('rejected' in admitted) return reject(key, admitted.rejected, context)
+    context.keys.used(key)
+    if (version !== undefined) this.#cache.set(context, hash, { version, key, principal: admitted })
+    return admitted
+  }
 }
 
 /** What identifies the caller of one request. */

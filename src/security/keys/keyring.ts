@@ -9,7 +9,15 @@ import { expiryOf, instantOf } from './key-lifetime.ts'
 import { findKey, keyRecord, newKey, storedKey, type StoredKey } from './key-row.ts'
 import { revokeKey } from './key-changes.ts'
 import { retireKey } from './key-changes.ts'
-import type { Keyring, KeyRecord, NewKey } from './key-store.ts'
+import type {
+  ChosenKey,
+  KeyEvent,
+  Keyring,
+  KeyRecord,
+  KeyRequest,
+  NewKey,
+  Rotation,
+} from './key-store.ts'
 import type { KeyProvider, KeyringOptions } from '../provider.ts'
 import type { StorageReader } from '../../storage/adapter.ts'
 import { table, tableReader } from '../../storage/table.ts'
@@ -46,109 +54,125 @@ const auditShape = z.strictObject({ keyId: z.optional(identifier), user: z.optio
  * return the text of a key.
  */
 export function createKeyring(options: KeyringOptions): Keyring {
-  const { storage, providers, users, keepsUsers = false, now } = options
-  async function requireUser(user: string, place: string): Promise<void> {
-    if ((await users.find(user)) === undefined) throw missingUser(place, user)
+  const keyring = new StorageKeyring(options)
+  return Object.freeze<Keyring>({
+    providers: options.providers.map(({ name, identifier }) => ({ name, identifier })),
+    create: (request) => keyring.create(request),
+    ensure: (request) => keyring.ensure(request),
+    list: (filter) => keyring.list(filter),
+    revoke: (keyId) => keyring.revoke(keyId),
+    rotate: (keyId, rotation) => keyring.rotate(keyId, rotation),
+    audit: (filter) => keyring.audit(filter),
+  })
+}
+
+class StorageKeyring {
+  readonly #options: KeyringOptions
+
+  constructor(options: KeyringOptions) {
+    this.#options = options
+  }
+
+  async #requireUser(user: string, place: string): Promise<void> {
+    if ((await this.#options.users.find(user)) === undefined) throw missingUser(place, user)
   }
 
   // The removal of a user revokes the existing keys only, so no key may be stored after it.
-  async function requireStored(transaction: StorageReader, user: string): Promise<void> {
-    if (!keepsUsers) return
+  async #requireStored(transaction: StorageReader, user: string): Promise<void> {
+    if (!this.#options.keepsUsers) return
     const row = await tableReader(transaction, builtInUsers).one({ user })
     if (row === undefined) throw missingUser('keys.create.user', user)
   }
 
-  return Object.freeze({
-    providers: providers.map(({ name, identifier }) => ({ name, identifier })),
+  async create(request: KeyRequest): Promise<NewKey> {
+    const call = 'keys.create'
+    const given = checkCall(call, requestShape, request)
+    const provider = chooseProvider(this.#options.providers, given.provider, call)
+    const at = this.#options.now()
+    const expires = expiryOf(provider, given.expiresIn, at, call)
+    await this.#requireUser(given.user, `${call}.user`)
+    const description = given.description === '' ? null : (given.description ?? null)
+    const made = makeKey(provider.mint(), provider, at, {
+      user: given.user,
+      description,
+      expires,
+    })
+    await this.#options.storage.transaction(writing, async (transaction) => {
+      await this.#requireStored(transaction, given.user)
+      await table(transaction, keys).insert({ ...made.stored })
+      await recordEvent(transaction, made.stored, { event: 'created' }, at)
+    })
+    return made.key
+  }
 
-    async create(request) {
-      const call = 'keys.create'
-      const given = checkCall(call, requestShape, request)
-      const provider = chooseProvider(providers, given.provider, call)
-      const at = now()
-      const expires = expiryOf(provider, given.expiresIn, at, call)
-      await requireUser(given.user, `${call}.user`)
-      const description = given.description === '' ? null : (given.description ?? null)
-      const made = makeKey(provider.mint(), provider, at, {
-        user: given.user,
-        description,
-        expires,
-      })
-      await storage.transaction(writing, async (transaction) => {
-        await requireStored(transaction, given.user)
-        await table(transaction, keys).insert({ ...made.stored })
-        await recordEvent(transaction, made.stored, { event: 'created' }, at)
-      })
-      return made.key
-    },
+  async ensure(request: ChosenKey): Promise<KeyRecord> {
+    const call = 'keys.ensure'
+    const { key: chosen, ...given } = checkCall(call, chosenShape, request)
+    const key = requireChosenKey(chosen)
+    const provider = chooseProvider(this.#options.providers, given.provider, call)
+    const at = this.#options.now()
+    const expires = expiryOf(provider, given.expiresIn, at, call)
+    await this.#requireUser(given.user, `${call}.user`)
+    const description = given.description === '' ? null : (given.description ?? null)
+    const made = makeKey(provider.mint(key), provider, at, {
+      user: given.user,
+      description,
+      expires,
+    })
+    return this.#options.storage.transaction(writing, async (transaction) => {
+      await this.#requireStored(transaction, given.user)
+      return keyRecord(await storeMissingKey(transaction, made.stored, at))
+    })
+  }
 
-    async ensure(request) {
-      const call = 'keys.ensure'
-      const { key: chosen, ...given } = checkCall(call, chosenShape, request)
-      const key = requireChosenKey(chosen)
-      const provider = chooseProvider(providers, given.provider, call)
-      const at = now()
-      const expires = expiryOf(provider, given.expiresIn, at, call)
-      await requireUser(given.user, `${call}.user`)
-      const description = given.description === '' ? null : (given.description ?? null)
-      const made = makeKey(provider.mint(key), provider, at, {
-        user: given.user,
-        description,
-        expires,
-      })
-      return storage.transaction(writing, async (transaction) => {
-        await requireStored(transaction, given.user)
-        return keyRecord(await storeMissingKey(transaction, made.stored, at))
-      })
-    },
+  async list(filter: Parameters<Keyring['list']>[0] = {}): Promise<readonly KeyRecord[]> {
+    const given = checkCall('keys.list', listShape, filter)
+    const where = {
+      ...(given.user !== undefined && { user: given.user }),
+      ...(given.provider !== undefined && {
+        provider: identifierOf(this.#options.providers, given.provider),
+      }),
+    }
+    const rows = await readAll(this.#options.storage, keys, where, ['created', 'keyId', 'hash'])
+    return Object.freeze(rows.map((row) => keyRecord(storedKey(row))))
+  }
 
-    async list(filter = {}) {
-      const given = checkCall('keys.list', listShape, filter)
-      const where = {
-        ...(given.user !== undefined && { user: given.user }),
-        ...(given.provider !== undefined && { provider: identifierOf(providers, given.provider) }),
-      }
-      const rows = await readAll(storage, keys, where, ['created', 'keyId', 'hash'])
-      return Object.freeze(rows.map((row) => keyRecord(storedKey(row))))
-    },
+  async revoke(keyId: string): Promise<KeyRecord> {
+    checkCall('keys.revoke', identifier, keyId)
+    return this.#options.storage.transaction(writing, async (transaction): Promise<KeyRecord> => {
+      const key = await findKey(transaction, keyId)
+      if (key === undefined) throw unknownKey('keys.revoke')
+      return keyRecord(await revokeKey(transaction, key, this.#options.now()))
+    })
+  }
 
-    async revoke(keyId) {
-      checkCall('keys.revoke', identifier, keyId)
-      return storage.transaction(writing, async (transaction): Promise<KeyRecord> => {
-        const key = await findKey(transaction, keyId)
-        if (key === undefined) throw unknownKey('keys.revoke')
-        return keyRecord(await revokeKey(transaction, key, now()))
-      })
-    },
+  async rotate(keyId: string, rotation: Rotation = {}): Promise<NewKey> {
+    const call = 'keys.rotate'
+    checkCall(call, identifier, keyId)
+    const { overlap, expiresIn } = checkCall(call, rotationShape, rotation)
+    const seen = await findKey(this.#options.storage, keyId)
+    if (seen === undefined) throw unknownKey(call)
+    const provider = this.#options.providers.find((one) => one.identifier === seen.provider)
+    if (provider === undefined) {
+      throw new TypeError(`${call}: the service has no provider for this key; add it again`)
+    }
+    const at = this.#options.now()
+    const retire = await retireKey(this.#options.storage, seen, { overlap, at })
+    const { user, description } = seen
+    const expires = expiryOf(provider, expiresIn, at, call)
+    await this.#requireUser(user, `${call}.user`)
+    const made = makeKey(provider.mint(), provider, at, { user, description, expires })
+    await this.#options.storage.transaction(writing, async (transaction) => {
+      await retire(transaction, made.stored.keyId)
+      await table(transaction, keys).insert({ ...made.stored })
+      await recordEvent(transaction, made.stored, { event: 'created' }, at)
+    })
+    return made.key
+  }
 
-    async rotate(keyId, rotation = {}) {
-      const call = 'keys.rotate'
-      checkCall(call, identifier, keyId)
-      const { overlap, expiresIn } = checkCall(call, rotationShape, rotation)
-      const seen = await findKey(storage, keyId)
-      if (seen === undefined) throw unknownKey(call)
-      const provider = providers.find((one) => one.identifier === seen.provider)
-      if (provider === undefined) {
-        throw new TypeError(`${call}: the service has no provider for this key; add it again`)
-      }
-      const at = now()
-      const retire = await retireKey(storage, seen, { overlap, at })
-      const { user, description } = seen
-      const expires = expiryOf(provider, expiresIn, at, call)
-      await requireUser(user, `${call}.user`)
-      const made = makeKey(provider.mint(), provider, at, { user, description, expires })
-      await storage.transaction(writing, async (transaction) => {
-        await retire(transaction, made.stored.keyId)
-        await table(transaction, keys).insert({ ...made.stored })
-        await recordEvent(transaction, made.stored, { event: 'created' }, at)
-      })
-      return made.key
-    },
-
-    async audit(filter = {}) {
-      return readEvents(storage, checkCall('keys.audit', auditShape, filter))
-    },
-  } satisfies Keyring)
+  async audit(filter: Parameters<Keyring['audit']>[0] = {}): Promise<readonly KeyEvent[]> {
+    return readEvents(this.#options.storage, checkCall('keys.audit', auditShape, filter))
+  }
 }
 
 interface MadeKey {

@@ -1,14 +1,14 @@
-import { whenDone } from '../../maybe-promise.ts'
+import { whenDone, type MaybePromise } from '../../maybe-promise.ts'
 import * as z from 'zod/mini'
 import type { Attributes } from '../../definition/principal.ts'
 import { isStorageError, type Row, type StorageTransaction } from '../../storage/adapter.ts'
-import { table, tableReader } from '../../storage/table.ts'
+import { table, tableReader, type TableReader } from '../../storage/table.ts'
 import { accepted, checkCall, flag, line } from '../check-call.ts'
 import { readAll, securityCollections, type SecurityStorage } from '../collections.ts'
 import { instantOf } from '../keys/key-lifetime.ts'
 import { revokeKeysOf } from '../keys/key-changes.ts'
 import { isAttributes, isRoles, userReader } from './user-row.ts'
-import type { Account, NewUser, UserLookup, Users } from './user-store.ts'
+import type { Account, NewUser, User, UserChanges, UserLookup, Users } from './user-store.ts'
 import { missingUser } from './missing-user.ts'
 
 /** What the built-in users need. */
@@ -54,14 +54,37 @@ const changesShape = z.strictObject({
  * JSON, passwords as salted hashes. `find` reads the storage each time, synchronously if the storage does.
  */
 export function createUsers(options: UsersOptions): Users & UserLookup {
-  const { storage, now, hashPassword, keepsKeys = false } = options
-  const reader = userReader()
+  const own = new StoredUsers(options)
+  return Object.freeze<Users & UserLookup>({
+    find: (user) => own.find(user),
+    add: (user) => own.add(user),
+    ensure: (user) => own.ensure(user),
+    get: (user) => own.get(user),
+    list: () => own.list(),
+    change: (user, changes) => own.change(user, changes),
+    remove: (user) => own.remove(user),
+  })
+}
 
-  const stored = tableReader(storage, users)
-  const account = (row: Row | undefined): Account | undefined => row && reader.account(row)
+class StoredUsers {
+  readonly #options: UsersOptions
+  readonly #reader = userReader()
+  readonly #stored: TableReader
 
-  async function hashed(call: string, user: string, given: string): Promise<string> {
-    if (hashPassword === undefined) {
+  constructor(options: UsersOptions) {
+    this.#options = options
+    this.#stored = tableReader(options.storage, users)
+  }
+
+  find(user: string): MaybePromise<Account | undefined> {
+    return whenDone(
+      this.#stored.one({ user }, accountFields),
+      (row) => row && this.#reader.account(row),
+    )
+  }
+
+  async #hashed(call: string, user: string, given: string): Promise<string> {
+    if (this.#options.hashPassword === undefined) {
       throw new TypeError(
         `${call}.password needs an HTTP Basic provider: security: [httpBasic({ name: 'Password' })]`,
       )
@@ -69,10 +92,10 @@ export function createUsers(options: UsersOptions): Users & UserLookup {
     if (user.includes(':')) {
       throw new TypeError(`${call}.user must not contain a colon to have a password`)
     }
-    return hashPassword(given)
+    return this.#options.hashPassword(given)
   }
 
-  async function newRow(call: string, user: NewUser): Promise<Row> {
+  async #newRow(call: string, user: NewUser): Promise<Row> {
     const given = checkCall(call, newUserShape, user)
     return {
       user: given.user,
@@ -80,87 +103,83 @@ export function createUsers(options: UsersOptions): Users & UserLookup {
       roles: JSON.stringify(given.roles),
       attributes: JSON.stringify(given.attributes),
       password:
-        given.password === undefined ? null : await hashed(call, given.user, given.password),
-      created: instantOf(now()),
+        given.password === undefined ? null : await this.#hashed(call, given.user, given.password),
+      created: instantOf(this.#options.now()),
     }
   }
 
   // A key that was created while its user was removed may have been stored after that.
-  async function revokeFormer(transaction: StorageTransaction, user: string): Promise<void> {
-    if (keepsKeys) await revokeKeysOf(transaction, user, now())
+  async #revokeFormer(transaction: StorageTransaction, user: string): Promise<void> {
+    if (this.#options.keepsKeys) await revokeKeysOf(transaction, user, this.#options.now())
   }
 
-  return Object.freeze({
-    find: (user) => whenDone(stored.one({ user }, accountFields), account),
+  async add(user: NewUser): Promise<User> {
+    const row = await this.#newRow('users.add', user)
+    return this.#reader.user(
+      await this.#options.storage.transaction(writing, async (transaction) => {
+        const inserted = await insertUser(transaction, row)
+        await this.#revokeFormer(transaction, user.user)
+        return inserted
+      }),
+    )
+  }
 
-    async add(user) {
-      const row = await newRow('users.add', user)
-      return reader.user(
-        await storage.transaction(writing, async (transaction) => {
-          const inserted = await insertUser(transaction, row)
-          await revokeFormer(transaction, user.user)
-          return inserted
-        }),
-      )
-    },
+  async ensure(user: NewUser): Promise<User> {
+    const call = 'users.ensure'
+    const name = checkCall(call, newUserShape, user).user
+    const found = await this.#stored.one({ user: name })
+    // Hashing is slow, and unnecessary for a user that exists.
+    if (found !== undefined) return this.#reader.user(found)
+    const row = await this.#newRow(call, user)
+    return this.#reader.user(
+      await this.#options.storage.transaction(writing, async (transaction) => {
+        const own = table(transaction, users)
+        const present = await own.one({ user: name })
+        if (present !== undefined) return present
+        const inserted = await own.insertMissing(row)
+        await this.#revokeFormer(transaction, name)
+        return inserted
+      }),
+    )
+  }
 
-    async ensure(user) {
-      const call = 'users.ensure'
-      const name = checkCall(call, newUserShape, user).user
-      const found = await stored.one({ user: name })
-      // Hashing is slow, and unnecessary for a user that exists.
-      if (found !== undefined) return reader.user(found)
-      const row = await newRow(call, user)
-      return reader.user(
-        await storage.transaction(writing, async (transaction) => {
-          const own = table(transaction, users)
-          const present = await own.one({ user: name })
-          if (present !== undefined) return present
-          const inserted = await own.insertMissing(row)
-          await revokeFormer(transaction, name)
-          return inserted
-        }),
-      )
-    },
+  async get(user: string): Promise<User | undefined> {
+    checkCall('users.get', userName, user)
+    const row = await this.#stored.one({ user })
+    return row && this.#reader.user(row)
+  }
 
-    async get(user) {
-      checkCall('users.get', userName, user)
-      const row = await stored.one({ user })
-      return row && reader.user(row)
-    },
+  async list(): Promise<readonly User[]> {
+    const rows = await readAll(this.#options.storage, users, {}, ['user'])
+    return Object.freeze(rows.map(this.#reader.user))
+  }
 
-    async list() {
-      const rows = await readAll(storage, users, {}, ['user'])
-      return Object.freeze(rows.map(reader.user))
-    },
+  async change(user: string, changes: UserChanges): Promise<User> {
+    const call = 'users.change'
+    checkCall(call, userName, user)
+    const given = checkCall(call, changesShape, changes)
+    const values = {
+      ...(given.enabled !== undefined && { enabled: given.enabled }),
+      ...(given.roles && { roles: JSON.stringify(given.roles) }),
+      ...(given.attributes && { attributes: JSON.stringify(given.attributes) }),
+      ...(given.password === null && { password: null }),
+      ...(given.password && { password: await this.#hashed(call, user, given.password) }),
+    }
+    const row = await this.#options.storage.transaction(writing, async (transaction) =>
+      table(transaction, users).change({ user }, values),
+    )
+    if (row === undefined) throw missingUser(call, user)
+    return this.#reader.user(row)
+  }
 
-    async change(user, changes) {
-      const call = 'users.change'
-      checkCall(call, userName, user)
-      const given = checkCall(call, changesShape, changes)
-      const values = {
-        ...(given.enabled !== undefined && { enabled: given.enabled }),
-        ...(given.roles && { roles: JSON.stringify(given.roles) }),
-        ...(given.attributes && { attributes: JSON.stringify(given.attributes) }),
-        ...(given.password === null && { password: null }),
-        ...(given.password && { password: await hashed(call, user, given.password) }),
-      }
-      const row = await storage.transaction(writing, async (transaction) =>
-        table(transaction, users).change({ user }, values),
-      )
-      if (row === undefined) throw missingUser(call, user)
-      return reader.user(row)
-    },
-
-    async remove(user) {
-      checkCall('users.remove', userName, user)
-      await storage.transaction(writing, async (transaction) => {
-        const row = await table(transaction, users).remove({ user })
-        if (row === undefined) throw missingUser('users.remove', user)
-        await revokeFormer(transaction, user)
-      })
-    },
-  } satisfies Users & UserLookup)
+  async remove(user: string): Promise<void> {
+    checkCall('users.remove', userName, user)
+    await this.#options.storage.transaction(writing, async (transaction) => {
+      const row = await table(transaction, users).remove({ user })
+      if (row === undefined) throw missingUser('users.remove', user)
+      await this.#revokeFormer(transaction, user)
+    })
+  }
 }
 
 async function insertUser(transaction: StorageTransaction, row: Row): Promise<Row> {

@@ -5,58 +5,14 @@ import type { StorageAdapter, StorageTransaction } from '../adapter.ts'
 
 /** Wraps a plain adapter. While the channel `rowgate:storage` has a subscriber, each call is traced on it. */
 export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
-  const { name } = adapter
-
-  function traced<Result>(
-    operation: Exclude<Traces['rowgate:storage']['operation'], 'transaction'>,
-    collection: PublishedCollection,
-    work: () => MaybePromise<Result>,
-    rowsOf: (result: Result) => number | null,
-  ): MaybePromise<Result> {
-    if (!stages.storage.isWatched) return work()
-    const trace = traceOf(name, operation, collection)
-    return stages.storage.run(trace, () =>
-      whenDone(work(), (result) => {
-        trace.rows = rowsOf(result)
-        return result
-      }),
-    )
-  }
-
-  function within(transaction: StorageTransaction): StorageTransaction {
-    return {
-      filter: (collection, query) =>
-        traced('filter', collection, () => transaction.filter(collection, query), pageLength),
-      insert: (collection, row) =>
-        traced('insert', collection, () => transaction.insert(collection, row), oneRow),
-      update: (collection, conditions, changes) =>
-        traced(
-          'update',
-          collection,
-          () => transaction.update(collection, conditions, changes),
-          oneRow,
-        ),
-      ...(transaction.updateText !== undefined && {
-        updateText: (collection, conditions, changes, select) =>
-          traced(
-            'update',
-            collection,
-            () => transaction.updateText?.(collection, conditions, changes, select),
-            (text) => (typeof text === 'string' ? 1 : 0),
-          ),
-      }),
-      delete: (collection, conditions) =>
-        traced('delete', collection, () => transaction.delete(collection, conditions), oneRow),
-    }
-  }
-
+  const calls = new TracedCalls(adapter.name)
   return {
     ...adapter,
     filter: (collection, query, context) =>
-      traced('filter', collection, () => adapter.filter(collection, query, context), pageLength),
+      calls.run('filter', collection, () => adapter.filter(collection, query, context), pageLength),
     ...(adapter.filterText !== undefined && {
       filterText: (collection, query, context) =>
-        traced(
+        calls.run(
           'filter',
           collection,
           () => adapter.filterText?.(collection, query, context),
@@ -65,12 +21,12 @@ export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
     }),
     transaction: (options, work) => {
       if (!stages.storage.isWatched) return adapter.transaction(options, work)
-      const trace = traceOf(name, 'transaction')
+      const trace = traceOf(adapter.name, 'transaction')
       let failure: unknown
       const attempt: typeof work = async (transaction) => {
         trace.undone = false
         try {
-          return await work(within(transaction))
+          return await work(tracedTransaction(calls, transaction))
         } catch (error) {
           trace.undone = true
           failure = error
@@ -83,6 +39,54 @@ export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
         (thrown) => trace.undone && thrown === failure,
       )
     },
+  }
+}
+
+/** Wraps a transaction of an adapter. */
+function tracedTransaction(calls: TracedCalls, within: StorageTransaction): StorageTransaction {
+  return {
+    filter: (collection, query) =>
+      calls.run('filter', collection, () => within.filter(collection, query), pageLength),
+    insert: (collection, row) =>
+      calls.run('insert', collection, () => within.insert(collection, row), oneRow),
+    update: (collection, conditions, changes) =>
+      calls.run('update', collection, () => within.update(collection, conditions, changes), oneRow),
+    ...(within.updateText !== undefined && {
+      updateText: (collection, conditions, changes, select) =>
+        calls.run(
+          'update',
+          collection,
+          () => within.updateText?.(collection, conditions, changes, select),
+          (text) => (typeof text === 'string' ? 1 : 0),
+        ),
+    }),
+    delete: (collection, conditions) =>
+      calls.run('delete', collection, () => within.delete(collection, conditions), oneRow),
+  }
+}
+
+/** Traces calls of a storage. */
+class TracedCalls {
+  readonly #storage: string
+
+  constructor(storage: string) {
+    this.#storage = storage
+  }
+
+  run<Result>(
+    operation: Exclude<Traces['rowgate:storage']['operation'], 'transaction'>,
+    collection: PublishedCollection,
+    work: () => MaybePromise<Result>,
+    countRows: (result: Result) => number | null,
+  ): MaybePromise<Result> {
+    if (!stages.storage.isWatched) return work()
+    const trace = traceOf(this.#storage, operation, collection)
+    return stages.storage.run(trace, () =>
+      whenDone(work(), (result) => {
+        trace.rows = countRows(result)
+        return result
+      }),
+    )
   }
 }
 
