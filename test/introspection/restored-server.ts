@@ -101,7 +101,7 @@ export function testRestored(server: RestoredServer): void {
     },
   )
 
-  test('is described without a view that the server can not read', async () => {
+  test('is described without a view that the server cannot read', async () => {
     const { database, run } = await open(server)
     await database.query(`create view twice as ${server.failing}`)
     const line = ['introspect', database.url, '--out', 'all.json', '--application', 'shop']
