@@ -5,6 +5,7 @@ import { notFound } from './errors.ts'
 import { runEvent } from './events/run.ts'
 import { traced, type TracedEvent } from './events/traced.ts'
 import type { Runtime } from './events/runtime.ts'
+import { Unit } from './events/unit.ts'
 import { asServiceError } from './failure.ts'
 import { readBytes, requireJsonAccepted } from './http/read.ts'
 import type { ReplyWriter } from './http/write.ts'
@@ -143,7 +144,7 @@ function handle(
       }
 
       return whenDone(
-        runtime.enter(() => runEvent(runtime, event, caller)),
+        runtime.enter(() => runEvent(Unit.outside(runtime), event, caller)),
         (outcome) => {
           const reply = writer.outcome(
             encodeOutcome(outcome, options.bodyStatus, language),

@@ -6,13 +6,14 @@ import { collectionAccess } from './events/access.ts'
 import { requireKnown } from './checks/options.ts'
 import { describe } from './checks/plain-object.ts'
 import { runCustom } from './events/custom.ts'
-import { runEvent, runMany, runUnstored } from './events/run.ts'
+import { runEvent, runMany, unstored } from './events/run.ts'
 import type { Caller, Runtime } from './events/runtime.ts'
 import {
   runTransaction,
   type TransactionAccess,
   type TransactionWork,
 } from './events/transaction.ts'
+import { Unit } from './events/unit.ts'
 import type { Languages } from './messages/languages.ts'
 import type { Language } from './messages/message.ts'
 import type { MaybePromise } from './maybe-promise.ts'
@@ -187,10 +188,11 @@ function accessInProcess(
   caller: Caller,
   collection: PublishedCollection,
 ): CollectionAccess<CollectionShape> {
-  return collectionAccess({ caller }, collection, {
-    event: (event, own) => runtime.enter(() => runEvent(runtime, event, own, 'rows')),
-    many: (saves, own) => runtime.enter(() => runMany(saves, { runtime, caller: own })),
+  const outside = () => Unit.outside(runtime)
+  return collectionAccess(caller, collection, {
+    event: (event, own) => runtime.enter(() => runEvent(outside(), event, own, 'rows')),
+    many: (saves, own) => runtime.enter(() => runMany(outside(), saves, own)),
     unstored: (event, work) =>
-      runtime.enter(() => runUnstored({ runtime, caller }, { collection, event }, work)),
+      runtime.enter(() => unstored(outside(), caller, { collection, event }, work)),
   })
 }

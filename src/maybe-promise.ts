@@ -46,7 +46,12 @@ export function whenFailed<Result>(
   work: () => MaybePromise<Result>,
   recover: (error: unknown) => MaybePromise<Result>,
 ): MaybePromise<Result> {
-  return whenSettled(work, (result: Result) => result, recover)
+  try {
+    const result = work()
+    return isThenable(result) ? Promise.resolve(result).catch(recover) : result
+  } catch (error) {
+    return recover(error)
+  }
 }
 
 /** Returns the result of work, and calls `end` once it has succeeded or failed. */

@@ -24,7 +24,7 @@ import { viewOf, type View } from '../request/view.ts'
 import { changeItem, newItem } from './change.ts'
 import { keyOf, pageOf, givenValues, requireSaveOptions } from './conditions.ts'
 import type { ManyOutcome, ManySaves } from './many.ts'
-import type { Caller, Terms } from './runtime.ts'
+import type { Caller } from './runtime.ts'
 import type { SaveEvent } from './save.ts'
 import { manyResult, requireTogether, saveResult, unexpected } from './save-results.ts'
 import type { Scope } from './scope.ts'
@@ -43,7 +43,7 @@ export interface EventRunner {
 
 /** Returns a collection for application code, with the rights of the caller. */
 export function collectionAccess(
-  { caller }: Pick<Terms, 'caller'>,
+  caller: Caller,
   collection: PublishedCollection,
   runner: EventRunner,
 ): CollectionAccess<CollectionShape> {

@@ -10,11 +10,11 @@ import { requireRight } from '../request/roles.ts'
 import { viewOf } from '../request/view.ts'
 import { Rollback } from './guard.ts'
 import { nestedAccess } from './run.ts'
-import type { Caller, Running, Runtime } from './runtime.ts'
+import type { Caller, Runtime } from './runtime.ts'
 import { rejectedResult } from './save-results.ts'
-import { openScope } from './scope.ts'
+import { Scope } from './scope.ts'
 import { traced } from './traced.ts'
-import { rejectionFor, runUnit } from './unit.ts'
+import { Unit, type UnitOptions } from './unit.ts'
 
 /**
  * Runs a user-defined event as a unit of its own. Throws a TypeError for a name that the
@@ -34,17 +34,17 @@ export async function runCustom(
     throw new TypeError(`${collection.name} has no user-defined event ${name}.`)
   if (isThenable(input)) throw new TypeError(`invoke: the input of ${name} is ${describe(input)}`)
   requireRight(collection, 'Custom', caller.principal)
-  const work = async (running: Running): Promise<CustomResult<unknown>> => {
-    const terms = { runtime, caller, running: { ...running, depth: 1 } }
-    const view = viewOf(collection, caller.principal)
-    const scope = openScope(terms, { collection, event: 'Custom', name }, nestedAccess)
-    const own = scope.calls.watchAccess(nestedAccess(scope.calls.storage.within(terms), collection))
+  const work = async (around: Unit): Promise<CustomResult<unknown>> => {
+    const subject = { collection, event: 'Custom', name } as const
+    const scope = new Scope(around.nested(), caller, subject, nestedAccess)
+    const own = scope.access(collection, caller.principal)
     let result: unknown
     await scope.untilRejected(async () => {
       result = await scope.call(name, () => handler({ own, ...scope.context() }, input))
     })
-    const subject = { view, event: 'Custom', key: [], data: {} } as const
-    const { blocking, information } = await decide(scope.findings, subject, new Set())
+    const view = viewOf(collection, caller.principal)
+    const decided = { view, event: 'Custom', key: [], data: {} } as const
+    const { blocking, information } = await decide(scope.findings, decided, new Set())
     // Warnings need no confirmation here. They are listed, as on a Filter.
     const errors = blocking.filter((entry) => entry.severity === 'error')
     if (errors.length > 0)
@@ -52,13 +52,16 @@ export async function runCustom(
     const validations = entriesIn([...blocking, ...information], caller.language)
     return { rejected: false, result, validations }
   }
-  const options = { mode: 'write', brief: false, collection } as const
-  const undone = (undo: Rollback): CustomResult<unknown> =>
-    rejectedResult(rejectionFor(caller, undo), caller.language)
+  const options: UnitOptions<CustomResult<unknown>> = {
+    mode: 'write',
+    brief: false,
+    isServed: collection.serve !== undefined,
+    undone: (rollback) => rejectedResult(rollback.outcomeFor(caller.principal), caller.language),
+  }
   return runtime.enter(() =>
     traced(
       { collection, event: name, principal: caller.principal, nested: false },
-      () => runUnit(runtime, options, work, undone),
+      () => Unit.outside(runtime).run(options, work),
       ({ rejected }) => (rejected ? 'rejected' : 'done'),
     ),
   )

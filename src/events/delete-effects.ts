@@ -36,7 +36,7 @@ export interface Effects {
  */
 export async function effectsOf(event: DeleteEvent, scope: Scope): Promise<Effects | undefined> {
   const { collection, conditions } = event
-  const { adapter } = scope.terms.runtime
+  const { adapter } = scope.unit.runtime
   const reader = readerOf(scope)
   const { rows } = await scope.source.filter(
     collection,

@@ -1,7 +1,7 @@
 import type { PublishedCollection, Reference } from '../definition/published.ts'
 import { errorOf, notFound } from '../errors.ts'
 import { messageOf } from '../messages/message.ts'
-import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import type { DeleteEvent } from '../request/event.ts'
 import { oneItem, type Condition, type Row } from '../request/query.ts'
 import { viewOf } from '../request/view.ts'
@@ -14,6 +14,7 @@ import {
   type StoredRow,
 } from './delete-effects.ts'
 import { equalTo, readableRows } from './references.ts'
+import type { WrittenItem } from './save.ts'
 import type { Scope } from './scope.ts'
 
 // SQLite undoes only a part of a cascade of more levels than its limit for triggers, which is 1000.
@@ -23,29 +24,31 @@ const maxStorageLevels = 500
  * Deletes an item to which others may refer. Throws ITEM_IN_USE if one of them restricts the delete. If
  * storage does not enforce all references, changes or deletes the referring items before.
  */
-export function deleteReferred(
+export async function deleteReferred(
   event: DeleteEvent,
   scope: Scope,
-  remove: () => MaybePromise<Row>,
-): MaybePromise<Row> {
-  const { adapter } = scope.terms.runtime
+  remove: Deletes['remove'],
+): Promise<WrittenItem> {
+  const { adapter } = scope.unit.runtime
   const deletes = { event, scope, remove }
   const kind = deletesInStorage(event.collection, adapter)
   if (kind !== 'alone') return deleteAll(deletes, kind === 'withinLevels')
-  return whenFailed(remove, async (error) => {
+  try {
+    return await remove()
+  } catch (error) {
     requireReferenced(error)
     const effects = await effectsAfter(deletes)
     if (effects === undefined) throw error
     await rejectUsed(effects, scope)
     // ON DELETE RESTRICT also rejects the delete of an item to which only items refer that are deleted as well.
     return applyEffects(deletes, effects)
-  })
+  }
 }
 
 interface Deletes {
   readonly event: DeleteEvent
   readonly scope: Scope
-  readonly remove: () => MaybePromise<Row>
+  readonly remove: () => MaybePromise<{ readonly row: Row }>
 }
 
 /**
@@ -81,16 +84,18 @@ function hasSharedNull(reference: Reference): boolean {
   )
 }
 
-async function deleteAll(deletes: Deletes, isInStorage: boolean): Promise<Row> {
+async function deleteAll(deletes: Deletes, isInStorage: boolean): Promise<WrittenItem> {
   const { event, scope, remove } = deletes
   const effects = await effectsOf(event, scope)
   if (effects === undefined) throw notFound()
   await rejectUsed(effects, scope)
   if (!isInStorage || effects.levels > maxStorageLevels) return applyEffects(deletes, effects)
-  return whenFailed(remove, (error) => {
+  try {
+    return await remove()
+  } catch (error) {
     requireReferenced(error)
     return applyEffects(deletes, effects)
-  })
+  }
 }
 
 /** Throws an error other than that of storage which rejects the delete of an item to which others refer. */
@@ -98,15 +103,16 @@ function requireReferenced(error: unknown): void {
   if (!isStorageError(error) || error.kind !== 'referenced') throw error
 }
 
-async function applyEffects({ scope, remove }: Deletes, effects: Effects): Promise<Row> {
-  const { source, terms } = scope
+async function applyEffects({ scope, remove }: Deletes, effects: Effects): Promise<WrittenItem> {
+  const { source, unit } = scope
   const { doomed, detached } = effects
   // If a later step fails, the transaction must be rolled back.
-  terms.running.log.writes += doomed.length - 1 + detached.length
+  unit.wrote(doomed.length - 1 + detached.length)
   for (const { collection, row, fields } of detached)
     await source.update(collection, keyConditions(collection, row), nullsOf(fields))
   const changed = await deleteRows(doomed, source)
-  return whenDone(remove(), (row) => ({ ...row, ...changed }))
+  const { row } = await remove()
+  return { row: { ...row, ...changed } }
 }
 
 /**
@@ -132,14 +138,13 @@ async function deleteRows(doomed: readonly StoredRow[], source: Scope['source'])
     let failure: unknown
     for (const one of left) {
       const { collection, row } = one
-      await whenFailed<unknown>(
-        () => source.delete(collection, keyConditions(collection, row)),
-        (error) => {
-          requireReferenced(error)
-          kept.push(one)
-          failure = error
-        },
-      )
+      try {
+        await source.delete(collection, keyConditions(collection, row))
+      } catch (error) {
+        requireReferenced(error)
+        kept.push(one)
+        failure = error
+      }
     }
     if (kept.length === left.length) {
       if (isDetached) throw failure
@@ -218,7 +223,7 @@ async function rejectUsed({ restricting: found }: Effects, scope: Scope): Promis
 async function isVisible(
   { from, fields }: Reference,
   conditions: readonly Condition[],
-  { source, terms: { caller } }: Scope,
+  { source, caller }: Scope,
 ): Promise<boolean> {
   const { principal } = caller
   const rows = readableRows(from, principal)

@@ -2,6 +2,7 @@ import type { AfterFilter, BeforeFilter } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import { notFound } from '../errors.ts'
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
+import { clientKeyOf } from '../protocol/ip-address.ts'
 import { acceptedRow } from '../request/item-values.ts'
 import type { FilterEvent } from '../request/event.ts'
 import type { Condition, Row } from '../request/query.ts'
@@ -23,8 +24,42 @@ import type {
   StorageReader,
   StorageTextPage,
 } from '../storage/adapter.ts'
-import { readRows, type ReadPage } from './paged.ts'
+import { filterByCursor, filterPaged, readRows, type PageSource } from './paged.ts'
+import type { Caller } from './runtime.ts'
 import type { Scope } from './scope.ts'
+import type { Unit } from './unit.ts'
+
+/**
+ * Runs a Filter that no application code sees. Outside of a transaction it returns JSON text, if `form` allows and the
+ * adapter supports it.
+ */
+export function filterDirectly(
+  event: FilterEvent,
+  { runtime, transaction }: Unit,
+  caller: Caller,
+  form: 'text' | 'rows',
+): MaybePromise<Outcome> {
+  const { collection, paging, output } = event
+  const { principal } = caller
+  if (transaction !== undefined) {
+    if (paging?.cursor === undefined) return filterAsRows(transaction, event)
+    const read: PageSource = (query) => transaction.filter(collection, query)
+    return filterByCursor(read, event, paging.cursor, principal)
+  }
+  const { adapter } = runtime
+  const context = { signal: caller.signal, caller: () => shareOf(caller) }
+  if (paging !== undefined)
+    return filterPaged(adapter, event, paging, { caller: principal, form, context })
+  return form === 'text' && output === undefined
+    ? filterAsText(adapter, event, context)
+    : filterAsRows(adapter, event, context)
+}
+
+/** Returns what the reads of a caller are counted by: its user, or its address if it has none. */
+function shareOf({ principal, peer }: Caller): string {
+  const { user, keyId } = principal
+  return user ?? keyId ?? clientKeyOf(peer?.())
+}
 
 /** Runs a Filter that is one read. Returns JSON text if the adapter can write it, else rows. */
 export function filterAsText(
@@ -77,8 +112,8 @@ export async function filterInScope(event: FilterEvent, scope: Scope): Promise<O
     const select = after === undefined ? event.query.select : whole.allNames
     const conditions = [...event.query.conditions, ...narrowing]
     const query = { ...event.query, conditions, select }
-    const read: ReadPage = (own) => scope.source.filter(collection, own)
-    const caller = scope.terms.caller.principal
+    const read: PageSource = (own) => scope.source.filter(collection, own)
+    const caller = scope.caller.principal
     const page: StoragePage & { readonly notes?: PageNotes } =
       cursor === undefined ? await read(query) : await readRows(read, query, cursor, caller)
     notes = page.notes

@@ -1,10 +1,12 @@
 import { inTime, isThenable, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { internal, isServiceError } from '../errors.ts'
 import type { RejectedOutcome } from '../request/outcome.ts'
 import type { EventPlace } from '../observation/reports.ts'
+import { entriesShownTo } from '../request/view.ts'
 import { isStorageError } from '../storage/adapter.ts'
-import type { Runtime, Terms } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 import { storageIsLate } from './storage-calls.ts'
 
 /** Thrown by a handler's `reject`: the event ends at once, with the finding that was added. */
@@ -20,6 +22,16 @@ export class Rollback extends Error {
     super('rejected')
     this.rejected = rejected
     this.collection = collection
+  }
+
+  /**
+   * Returns the rejection as the caller of the outermost event may see it. The rejected event may be one
+   * that a handler invoked with the rights of `system`.
+   */
+  outcomeFor(principal: Principal): RejectedOutcome {
+    const { rejected, collection } = this
+    const validations = entriesShownTo(principal, collection, rejected.validations)
+    return { ...rejected, validations }
   }
 }
 
@@ -82,19 +94,10 @@ function settledInTime<Result>(
   })
 }
 
-/** A call of a `committed` handler. */
-export interface CommittedCall {
-  readonly collection: PublishedCollection
-  readonly event: string
-  readonly run: () => unknown
-}
-
-/** Calls a handler after the commit, without delaying the response. Whatever it throws is only reported. */
-export function callAfterCommit(
-  { runtime, running }: Terms,
-  { collection, event, run }: CommittedCall,
-): void {
-  const place = { application: collection.application, collection: collection.name, event }
+/**
+ * Calls a `committed` handler, without delaying the response. Whatever it throws is only reported. Never throws.
+ */
+export function callAfterCommit(runtime: Runtime, place: EventPlace, run: () => unknown): void {
   const guarded = async (): Promise<void> => {
     try {
       await run()
@@ -110,10 +113,8 @@ export function callAfterCommit(
     onWait: nothing,
     isInStorage: () => false,
   }
-  running.log.committed.push(() => {
-    const called = whenFailed<void>(() => callApplication(runtime, call), nothing)
-    runtime.track(Promise.resolve(called))
-  })
+  const called = async (): Promise<void> => callApplication(runtime, call)
+  runtime.track(called().catch(nothing))
 }
 
 function nothing(): void {

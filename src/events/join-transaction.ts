@@ -1,6 +1,6 @@
 import type { StorageTransaction } from '../storage/adapter.ts'
 import type { NestedCalls } from './nested-calls.ts'
-import type { Running } from './runtime.ts'
+import type { Unit } from './unit.ts'
 
 /** The transaction of an event, for parts of the service that keep tables of their own. */
 export interface JoinedTransaction {
@@ -22,12 +22,9 @@ export interface Joinable {
 }
 
 /** Returns the member that makes a context of application code usable for {@link joinTransaction}. */
-export function joinable(running: Running, calls: NestedCalls): Joinable {
-  const { transaction } = running
-  const join: Join = (name, work) => {
-    const own = transaction && calls.storage.transaction(transaction)
-    return calls.watch(name, joined(name, { ...running, transaction: own }, work))
-  }
+export function joinable(unit: Unit, calls: NestedCalls): Joinable {
+  const join: Join = (name, work) =>
+    calls.watch(name, joined(name, unit.countedBy(calls.storage), work))
   return { [joining]: join }
 }
 
@@ -50,25 +47,26 @@ export function joinTransaction<Result>(
 
 async function joined<Result>(
   name: string,
-  { transaction, log }: Running,
+  unit: Unit,
   work: (transaction: JoinedTransaction) => Promise<Result>,
 ): Promise<Result> {
+  const { transaction } = unit
   if (transaction === undefined) {
     throw new TypeError(
       `${name}: the event has no transaction, because functions serve its collection; use service.as(user).transaction(...)`,
     )
   }
   // A rejected event is rolled back only if something was written.
-  log.writes++
+  unit.wrote()
   try {
     return await work({
       storage: transaction,
       onCommit: (notify) => {
-        log.committed.push(notify)
+        unit.onCommit(notify)
       },
     })
   } catch (error) {
-    log.failure ??= { error }
+    unit.fail(error)
     throw error
   }
 }

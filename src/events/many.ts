@@ -1,14 +1,12 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import { isServiceError } from '../errors.ts'
-import { inSequence, whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import type { FilterEvent } from '../request/event.ts'
 import { reject, type ItemOutcome, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
 import type { Row } from '../request/query.ts'
 import { Rollback } from './guard.ts'
-import type { Terms } from './runtime.ts'
 import type { SaveEvent } from './save.ts'
-import type { Prepared } from './scope.ts'
-import { rejectionFor } from './unit.ts'
+import type { Prepared, Scope } from './scope.ts'
 
 /** Several saves of one collection: all of them are kept, or none. */
 export interface ManySaves {
@@ -45,14 +43,13 @@ export interface PreparedMany {
   readonly rejected: readonly OneOfMany[]
 }
 
-/** How the parts of several saves run. */
+/** How the events of several saves are run in their unit of work. */
 export interface ManySteps {
   filter(event: FilterEvent): MaybePromise<Outcome>
-  /** Calls `prepare` of the event, and then `next` with its result unless it rejects the event. */
-  prepare<Result>(
+  /** Calls `prepare` of the event. Returns its result, or the outcome of an event that it rejects. */
+  prepare(
     event: SaveEvent,
-    next: (prepared?: Prepared) => Result,
-  ): MaybePromise<Result | RejectedOutcome>
+  ): MaybePromise<{ readonly prepared: Prepared | undefined } | RejectedOutcome>
   save(one: PreparedSave): MaybePromise<Outcome>
 }
 
@@ -72,23 +69,19 @@ export class ManyRollback extends Rollback {
 }
 
 /** Finds the items of several saves, and calls `prepare` for each of them. */
-export function prepareMany(
+export async function prepareMany(
   { filter, plan }: ManySaves,
   steps: ManySteps,
-): MaybePromise<PreparedMany> {
-  return whenDone(filter === undefined ? [] : whenDone(steps.filter(filter), rowsOf), (rows) => {
-    const ready: PreparedSave[] = []
-    const rejected: OneOfMany[] = []
-    const events = plan(rows).map((event, index) => ({ event, index }))
-    const prepareOne = ({ event, index }: (typeof events)[number]): MaybePromise<void> => {
-      const one = steps.prepare(event, (prepared) => ({ index, event, prepared }))
-      return whenDone(one, (result) => {
-        if ('index' in result) ready.push(result)
-        else rejected.push({ index, event, outcome: result })
-      })
-    }
-    return whenDone(inSequence(events, prepareOne), () => ({ ready, rejected }))
-  })
+): Promise<PreparedMany> {
+  const rows = filter === undefined ? [] : rowsOf(await steps.filter(filter))
+  const ready: PreparedSave[] = []
+  const rejected: OneOfMany[] = []
+  for (const [index, event] of plan(rows).entries()) {
+    const result = await steps.prepare(event)
+    if ('type' in result) rejected.push({ index, event, outcome: result })
+    else ready.push({ index, event, prepared: result.prepared })
+  }
+  return { ready, rejected }
 }
 
 function rowsOf(outcome: Outcome): readonly Row[] {
@@ -101,46 +94,51 @@ function rowsOf(outcome: Outcome): readonly Row[] {
  * does not end them, so that the rejections of all items are known. If there is one, and anything was
  * written, the unit is rolled back.
  */
-export function saveMany(
+export async function saveMany(
   { collection, type }: ManySaves,
   { ready, rejected }: PreparedMany,
-  { caller, running: { log } }: Terms,
+  { unit, caller }: Pick<Scope, 'unit' | 'caller'>,
   save: ManySteps['save'],
-): MaybePromise<ManyOutcome> {
+): Promise<ManyOutcome> {
   if (rejected.length > 0) return { rejected: true, saves: rejected }
-  const { writes } = log
+  const { writes } = unit
   const kept: OneOfMany[] = []
   const rejections: OneOfMany[] = []
-  const saveOne = (one: PreparedSave): MaybePromise<void> => {
-    const { index, event } = one
-    return whenFailed<void>(
-      () =>
-        whenDone(save(one), (outcome) => {
-          if (outcome.type === 'item') kept.push({ index, event, outcome })
-          if (outcome.type === 'rejected') rejections.push({ index, event, outcome })
-        }),
-      (error) => {
-        // A handler of an earlier save may have deleted the item.
-        if (type !== 'Insert' && isServiceError(error) && error.code === 'NOT_FOUND') return
-        if (!(error instanceof Rollback)) throw error
+  try {
+    for (const one of ready) {
+      const { index, event } = one
+      const outcome = await saveOne(one, save)
+      if (outcome instanceof Rollback) {
         // It was rejected after it had written, so the next saves would not see the rows as they are stored.
-        rejections.push({ index, event, outcome: rejectionFor(caller, error) })
-        throw new ManyRollback(error.rejected, error.collection, rejections)
-      },
-    )
-  }
-  const ended = (): ManyOutcome => {
+        rejections.push({ index, event, outcome: outcome.outcomeFor(caller.principal) })
+        throw new ManyRollback(outcome.rejected, outcome.collection, rejections)
+      }
+      if (outcome?.type === 'item') kept.push({ index, event, outcome })
+      if (outcome?.type === 'rejected') rejections.push({ index, event, outcome })
+    }
     if (rejections.length === 0) return { rejected: false, saves: kept }
-    if (log.writes === writes) return { rejected: true, saves: rejections }
+    if (unit.writes === writes) return { rejected: true, saves: rejections }
     const entries = rejections.flatMap(({ outcome }) => outcome.validations)
     throw new ManyRollback(reject(type, undefined, entries), collection, rejections)
+  } catch (error) {
+    // Application code may catch the error, but the saves before it must not be kept.
+    if (unit.writes !== writes) unit.fail(error)
+    throw error
   }
-  return whenFailed(
-    () => whenDone(inSequence(ready, saveOne), ended),
-    (error) => {
-      // Application code may catch the error, but the saves before it must not be kept.
-      if (log.writes !== writes) log.failure ??= { error }
-      throw error
-    },
-  )
+}
+
+/** Returns the outcome of a save, the rollback of one that had written, and undefined for an item that is missing. */
+async function saveOne(
+  one: PreparedSave,
+  save: ManySteps['save'],
+): Promise<Outcome | Rollback | undefined> {
+  try {
+    return await save(one)
+  } catch (error) {
+    if (error instanceof Rollback) return error
+    // A handler of an earlier save may have deleted the item.
+    if (one.event.type !== 'Insert' && isServiceError(error) && error.code === 'NOT_FOUND')
+      return undefined
+    throw error
+  }
 }

@@ -1,5 +1,5 @@
 import type { Principal } from '../definition/principal.ts'
-import { whenDone, type MaybePromise } from '../maybe-promise.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import type { FilterEvent } from '../request/event.ts'
 import type { PageNotes, PageOutcome } from '../request/outcome.ts'
 import { cursorAfter, requireOwnCursor, type CursorPlan, type Paging } from '../request/paging.ts'
@@ -9,7 +9,7 @@ import type { ReadContext, StorageAdapter, StoragePage } from '../storage/adapte
 /** For whom a page is read, and how. */
 export interface PagedRead {
   readonly caller: Principal
-  readonly page: 'text' | 'rows'
+  readonly form: 'text' | 'rows'
   readonly context: ReadContext
 }
 
@@ -20,8 +20,8 @@ interface Found<Item> {
   readonly count: number | null
 }
 
-/** Reads a page: of storage, of a transaction, or of the functions that serve a collection. */
-export type ReadPage = (query: StorageQuery) => MaybePromise<StoragePage>
+/** Where the pages of a Filter are read: in storage, a transaction, or the functions that serve a collection. */
+export type PageSource = (query: StorageQuery) => MaybePromise<StoragePage>
 
 type Read<Item> = (query: StorageQuery) => MaybePromise<Found<Item> | undefined>
 
@@ -61,7 +61,7 @@ export async function filterPaged(
 
 /** Runs a Filter of a collection with cursors within a transaction. */
 export async function filterByCursor(
-  read: ReadPage,
+  read: PageSource,
   { collection, query }: FilterEvent,
   cursor: CursorPlan,
   caller: Principal,
@@ -76,7 +76,7 @@ export async function filterByCursor(
  * transaction.
  */
 export async function readRows(
-  read: ReadPage,
+  read: PageSource,
   query: StorageQuery,
   cursor: CursorPlan,
   caller: Principal,
@@ -115,9 +115,9 @@ async function readOnce(
   adapter: StorageAdapter,
   { collection, query, output }: FilterEvent,
   cursor: CursorPlan | undefined,
-  { page, context }: PagedRead,
+  { form, context }: PagedRead,
 ): Promise<Found<Row | string>> {
-  if (page === 'text' && output === undefined && showsPosition(query, cursor)) {
+  if (form === 'text' && output === undefined && showsPosition(query, cursor)) {
     const read: Read<string> = (part) => adapter.filterText?.(collection, part, context)
     const found = await readRanges(read, query, cursor)
     if (found !== undefined) return found
@@ -127,14 +127,16 @@ async function readOnce(
 
 /** Reads the rows of a page with the fields of its position, and the count of a page that continues one. */
 async function readAll(
-  read: ReadPage,
+  read: PageSource,
   query: StorageQuery,
   cursor: CursorPlan | undefined,
 ): Promise<Found<Row>> {
   const names = cursor?.fields.map(({ field }) => field.name) ?? []
   const select = [...new Set([...query.select, ...names])]
-  const rows: Read<Row> = (part) =>
-    whenDone(read(part), (page) => ({ items: page.rows, count: page.count }))
+  const rows: Read<Row> = async (part) => {
+    const page = await read(part)
+    return { items: page.rows, count: page.count }
+  }
   if (!query.count || cursor?.given === undefined) {
     return (await readRanges(rows, { ...query, select }, cursor)) as Found<Row>
   }

@@ -3,13 +3,11 @@ import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../definition/published.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import { isServiceError } from '../errors.ts'
-import { inSequence, whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { InsertEvent, UpdateEvent } from '../request/event.ts'
 import { hasPath } from '../request/item-path.ts'
 import { equal, oneItem, type Condition, type Row } from '../request/query.ts'
 import { requireRight } from '../request/roles.ts'
 import { viewOf, type View } from '../request/view.ts'
-import type { Terms } from './runtime.ts'
 import type { Scope } from './scope.ts'
 
 /** The item of a save as its references see it. */
@@ -22,46 +20,42 @@ export interface ReferringItem {
 }
 
 /**
- * Returns whether the item refers only to items that exist and that the caller may read. References that
- * storage enforces are not read if the caller may read all items; storage rejects the write then.
+ * Returns the references that must be read before the item is written. Those that storage enforces are not read if the
+ * caller may read all items; storage rejects the write then.
  */
-export function refersToItems(referring: ReferringItem): MaybePromise<boolean> {
+export function dueReferences(referring: ReferringItem): readonly Reference[] {
   const { event, scope } = referring
-  const due = event.collection.references.filter(
+  return event.collection.references.filter(
     (reference) =>
-      (needsRead(reference, scope.terms) ||
+      (needsRead(reference, scope) ||
         namesNewKey(reference, referring) ||
         !namesPath(reference, referring.item)) &&
       isDue(reference, referring),
   )
-  if (due.length === 0) return true
-  return whenDone(missingReferences(referring, due), (missing) => missing.length === 0)
 }
 
 /** Returns the references of the item that refer to nothing that the caller may read. */
-export function missingReferences(
+export async function missingReferences(
   referring: ReferringItem,
   among: readonly Reference[] = referring.event.collection.references,
-): MaybePromise<readonly Reference[]> {
+): Promise<readonly Reference[]> {
   const missing: Reference[] = []
-  const visited = inSequence(among, (reference) => {
-    if (!isDue(reference, referring)) return
-    return whenDone(exists(reference, referring), (found) => {
-      if (!found) missing.push(reference)
-    })
-  })
-  return whenDone(visited, () => missing)
+  for (const reference of among) {
+    if (isDue(reference, referring) && !(await exists(reference, referring)))
+      missing.push(reference)
+  }
+  return missing
 }
 
 /** Returns whether a reference that an update may change has to be read before the item is written. */
 export function changesReadReference(
   { collection, submitted: { values } }: UpdateEvent,
-  terms: Terms,
+  scope: Scope,
 ): boolean {
   return collection.references.some(
     (reference) =>
       reference.fields.some(({ name }) => name in values) &&
-      (needsRead(reference, terms) || !namesPath(reference, values)),
+      (needsRead(reference, scope) || !namesPath(reference, values)),
   )
 }
 
@@ -125,19 +119,19 @@ function namesNewKey({ to }: Reference, { event, stored, item }: ReferringItem):
   return stored === null && to === event.collection && to.key.some(({ name }) => item[name] == null)
 }
 
-function needsRead(reference: Reference, { runtime, caller }: Terms): boolean {
-  if (runtime.adapter.enforces?.(reference) !== true) return true
+function needsRead(reference: Reference, { unit, caller }: Scope): boolean {
+  if (unit.runtime.adapter.enforces?.(reference) !== true) return true
   const { to } = reference
   if (to.rows === undefined && to.rolesFor.Filter.length === 0) return false
   return readableRows(to, caller.principal)?.length !== 0
 }
 
-function exists(
+async function exists(
   reference: Reference,
   { event, scope, stored, item }: ReferringItem,
-): MaybePromise<boolean> {
+): Promise<boolean> {
   const { fields, to } = reference
-  const rows = readableRows(to, scope.terms.caller.principal)
+  const rows = readableRows(to, scope.caller.principal)
   if (rows === undefined) return false
   if (!namesPath(reference, item)) return false
   const values = storedValues(fields, item) ?? []
@@ -151,5 +145,5 @@ function exists(
     conditions,
     to.key.map(({ name }) => name),
   )
-  return whenDone(scope.source.filter(to, query), (page) => page.rows.length > 0)
+  return (await scope.source.filter(to, query)).rows.length > 0
 }

@@ -1,66 +1,78 @@
-import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import { equal, oneItem, type Row } from '../request/query.ts'
 import { isStorageError, StorageError, type StorageTransaction } from '../storage/adapter.ts'
 import { isConflict } from '../work/repeat-conflicts.ts'
-import type { Log } from './runtime.ts'
 
 /** Keys that inserts of repeated work have found in use, although the transaction did not see their rows. */
 export type UnseenKeys = Set<string>
 
 /**
- * Returns a transaction for work that is repeated after conflicts. It notes a conflict in the log, because code may throw an
+ * Returns a transaction for work that is repeated after conflicts. It notes a conflict, because code may throw an
  * error of its own for it. An insert of a key that another transaction has inserted since this one began is a conflict as
  * well: the repeated work finds the item. If it does not, the duplicate stays an error: the database has another
  * comparison of strings, or a unique index that the definition does not have.
  */
 export function notingConflicts(
   on: StorageTransaction,
-  log: Log,
+  note: (conflict: StorageError) => void,
   unseen: UnseenKeys,
 ): StorageTransaction {
-  function noting<Result>(call: () => MaybePromise<Result>): MaybePromise<Result> {
-    return whenFailed(call, (error) => {
-      if (isConflict(error)) log.conflict ??= error
+  async function noting<Result>(call: () => MaybePromise<Result>): Promise<Result> {
+    try {
+      return await call()
+    } catch (error) {
+      if (isConflict(error)) note(error)
       throw error
-    })
+    }
   }
 
-  function throwDuplicate(
+  async function insert(collection: PublishedCollection, row: Row): Promise<Row> {
+    try {
+      return await on.insert(collection, row)
+    } catch (error) {
+      if (!isStorageError(error) || error.kind !== 'duplicate') throw error
+      throw await duplicateOrConflict(collection, row, error)
+    }
+  }
+
+  /** Returns the error of an insert whose row has a duplicate. */
+  async function duplicateOrConflict(
     collection: PublishedCollection,
     row: Row,
     error: StorageError,
-  ): MaybePromise<never> {
+  ): Promise<StorageError> {
     const values = keyOf(collection, row, error)
-    if (values === undefined) throw error
-    const { application, name, key } = collection
+    if (values === undefined) return error
+    const { application, name } = collection
     const id = JSON.stringify([application, name, ...values])
-    const conditions = key.map((field, index) => equal(field.name, values[index] ?? null))
-    const found = whenFailed(
-      () => whenDone(on.filter(collection, oneItem(conditions, namesOf(key))), isNotEmpty),
-      // Not every storage can read after a failure.
-      () => true,
+    if ((await isSeen(collection, values)) || unseen.has(id)) return error
+    unseen.add(id)
+    return new StorageError('unavailable', { cause: error, isConflict: true })
+  }
+
+  async function isSeen(
+    collection: PublishedCollection,
+    values: readonly StoredValue[],
+  ): Promise<boolean> {
+    const { key } = collection
+    const conditions = key.map(({ name }, index) => equal(name, values[index] ?? null))
+    const query = oneItem(
+      conditions,
+      key.map(({ name }) => name),
     )
-    return whenDone(found, (isSeen) => {
-      if (isSeen || unseen.has(id)) throw error
-      unseen.add(id)
-      throw new StorageError('unavailable', { cause: error, isConflict: true })
-    })
+    try {
+      return (await on.filter(collection, query)).rows.length > 0
+    } catch {
+      // Not every storage can read after a failure.
+      return true
+    }
   }
 
   return {
     filter: (...given) => noting(() => on.filter(...given)),
-    insert: (collection, row) =>
-      noting(() =>
-        whenFailed(
-          () => on.insert(collection, row),
-          (error) => {
-            if (!isStorageError(error) || error.kind !== 'duplicate') throw error
-            return throwDuplicate(collection, row, error)
-          },
-        ),
-      ),
+    insert: (...given) => noting(() => insert(...given)),
     update: (...given) => noting(() => on.update(...given)),
     ...(on.updateText !== undefined && {
       updateText: (...given) => noting(() => on.updateText?.(...given)),
@@ -79,12 +91,4 @@ function keyOf(
   if (values.length === 0 || values.includes(null)) return undefined
   const isOther = fields.length > 0 && !key.some(({ name }) => fields.includes(name))
   return isOther ? undefined : values
-}
-
-function namesOf(fields: PublishedCollection['key']): readonly string[] {
-  return fields.map(({ name }) => name)
-}
-
-function isNotEmpty({ rows }: { readonly rows: readonly Row[] }): boolean {
-  return rows.length > 0
 }

@@ -1,7 +1,5 @@
-import type { EventName } from '../definition/handler.ts'
 import type { CollectionShape, Draft } from '../definition/item.ts'
 import type { PublishedField } from '../definition/published-field.ts'
-import type { PublishedCollection } from '../definition/published.ts'
 import type { StandardResult, Validation, ValidationContext } from '../definition/validation.ts'
 import { forbidden } from '../errors.ts'
 import { inSequence, whenDone, type MaybePromise } from '../maybe-promise.ts'
@@ -13,7 +11,7 @@ import {
   type MessageText,
 } from '../messages/message.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
-import type { DataEvent, DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
+import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import type { Finding } from '../request/findings.ts'
 import { frozenItem } from '../request/item-values.ts'
 import { keyFaults } from '../request/item-path.ts'
@@ -26,24 +24,19 @@ import type { Scope } from './scope.ts'
 
 type Rule = Validation<Draft<CollectionShape>>
 
-/** Checks an item against rules in order, and adds the findings to the scope. */
+/** Checks an item against the rules of its event in order, and adds the findings to the scope. */
 export function checkRules(
   rules: readonly Rule[],
   scope: Scope,
-  subject: {
-    readonly collection: PublishedCollection
-    readonly event: EventName
-    readonly item: Row
-    readonly stored: Row | null
-  },
+  row: Row,
+  storedRow: Row | null,
 ): MaybePromise<void> {
-  if (rules.length === 0) return
-  const { collection } = subject
-  const item: Readonly<Draft<CollectionShape>> = frozenItem(collection, subject.item)
-  const { principal, find, system, now, signal } = scope.context()
-  const stored = subject.stored && frozenItem(collection, subject.stored)
+  const { collection } = scope
+  const item: Readonly<Draft<CollectionShape>> = frozenItem(collection, row)
+  const { event, principal, find, system, now, signal } = scope.context()
+  const stored = storedRow && frozenItem(collection, storedRow)
   const context = Object.freeze({
-    event: subject.event,
+    event,
     stored,
     prepared: scope.prepared,
     principal,
@@ -139,32 +132,43 @@ function ownFinding(
  * goes through are read in the transaction of the save.
  */
 export function requireOwnRow(
-  event: Pick<DataEvent, 'collection' | 'type' | 'view'>,
   scope: Scope,
+  event: InsertEvent | UpdateEvent | DeleteEvent,
   draft: Row,
 ): MaybePromise<void> {
   const { collection, type, view } = event
   const { rows } = view
-  if (rows.length === 0) return
+  const requireMet = (met: ReadonlySet<Condition>): void => {
+    if (isAmong(collection, rows, draft, met)) return
+    const names = [...new Set(rows.flatMap(fieldsIn))].join(', ')
+    const reason = `${type} of ${collection.application}/${collection.name} would leave the caller's rows, which are decided by ${names}`
+    throw forbidden({ user: scope.caller.principal.user, reason })
+  }
+  const through = throughIn(rows)
+  if (through.length === 0) requireMet(noConditions)
+  else return metThrough(scope, through, draft).then(requireMet)
+}
+
+const noConditions: ReadonlySet<Condition> = new Set()
+
+/** Returns those of the conditions that the rows of other collections meet to which an item refers. */
+async function metThrough(
+  { source, collection }: Scope,
+  through: ReturnType<typeof throughIn>,
+  draft: Row,
+): Promise<ReadonlySet<Condition>> {
   const met = new Set<Condition>()
-  const read = inSequence(throughIn(rows), (condition) => {
+  for (const condition of through) {
     const { collection: other, fields, conditions } = condition
     const key = fields.map((name) => storedIn(collection, draft, name))
-    if (key.includes(null)) return
+    if (key.includes(null)) continue
     const query = oneItem(
       [...keyConditions(other, key), ...conditions],
       other.key.map(({ name }) => name),
     )
-    return whenDone(scope.source.filter(other, query), ({ rows: [row] }) => {
-      if (row !== undefined) met.add(condition)
-    })
-  })
-  return whenDone(read, () => {
-    if (isAmong(collection, rows, draft, met)) return
-    const names = [...new Set(rows.flatMap(fieldsIn))].join(', ')
-    const reason = `${type} of ${collection.application}/${collection.name} would leave the caller's rows, which are decided by ${names}`
-    throw forbidden({ user: scope.terms.caller.principal.user, reason })
-  })
+    if ((await source.filter(other, query)).rows.length > 0) met.add(condition)
+  }
+  return met
 }
 
 /** Returns the errors of required values that are missing, and of the key of a new item that no path can have. */

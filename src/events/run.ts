@@ -1,122 +1,134 @@
-import type { EventName } from '../definition/handler.ts'
-import type { PublishedCollection } from '../definition/published.ts'
 import { internal } from '../errors.ts'
-import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { DataEvent } from '../request/event.ts'
-import type { Outcome } from '../request/outcome.ts'
-import { clientKeyOf } from '../protocol/ip-address.ts'
+import type { Outcome, RejectedOutcome } from '../request/outcome.ts'
 import { entriesFor } from '../request/view.ts'
-import type { StorageError } from '../storage/adapter.ts'
 import { collectionAccess } from './access.ts'
 import { withComputed } from './computed.ts'
-import { filterAsRows, filterAsText, filterInScope } from './filter.ts'
+import { filterDirectly, filterInScope } from './filter.ts'
 import { Rollback } from './guard.ts'
-import { filterByCursor, filterPaged, type ReadPage } from './paged.ts'
 import { ManyRollback, prepareMany, saveMany } from './many.ts'
 import type { ManyOutcome, ManySaves, ManySteps, PreparedMany } from './many.ts'
 import { whenPrepared } from './prepare.ts'
-import { requireTransaction } from './runtime.ts'
-import type { Caller, NestedAccess, Running, Runtime, Terms } from './runtime.ts'
-import { rejection, runSave } from './save.ts'
+import type { Caller } from './runtime.ts'
+import { rejection, saveItem } from './save.ts'
 import { deleteSteps, insertSteps, updateSteps } from './save-steps.ts'
-import { openScope, type Prepared, type Scope } from './scope.ts'
+import { Scope, type NestedAccess, type Prepared, type ScopeSubject } from './scope.ts'
 import { traced } from './traced.ts'
-import { updateAsText } from './unread-update.ts'
-import { isBrief, isOneWrite, rejectionFor, runUnit } from './unit.ts'
-import { entriesOf } from './write-faults.ts'
-
-/** The deepest nesting of events that handlers invoke. */
-const maxDepth = 16
+import { isBrief, isOneWrite } from './transaction-kind.ts'
+import type { Unit, UnitOptions } from './unit.ts'
+import { entriesOf, isAboutItem } from './write-faults.ts'
 
 /**
- * Runs an event as a unit of its own. A Filter that is one read needs no transaction, and returns JSON text
- * if `page` allows and the adapter supports it.
+ * Runs an event: in the transaction of a unit of work, or as a unit of its own if there is none. A Filter that is one read
+ * needs no transaction, and returns JSON text if `form` allows and the adapter supports it.
  */
 export function runEvent(
-  runtime: Runtime,
+  unit: Unit,
   event: DataEvent,
   caller: Caller,
-  page: 'text' | 'rows' = 'text',
+  form: 'text' | 'rows' = 'text',
 ): MaybePromise<Outcome> {
+  const { collection, type } = event
+  const nested = unit.transaction !== undefined || unit.depth > 0
   return traced(
-    { collection: event.collection, event: event.type, principal: caller.principal, nested: false },
-    () => runAsUnit(event, { runtime, caller }, { page }),
-    ({ type }) => type,
+    { collection, event: type, principal: caller.principal, nested },
+    () => eventIn(unit, event, caller, form),
+    (outcome) => outcome.type,
   )
 }
 
-function runAsUnit(
+/** Calls `prepare`, and performs the event in the transaction of the unit, or in one of its own. */
+function eventIn(
+  unit: Unit,
   event: DataEvent,
-  { runtime, caller }: Pick<Terms, 'runtime' | 'caller'>,
-  { page, depth }: { readonly page: 'text' | 'rows'; readonly depth?: number },
+  caller: Caller,
+  form: 'text' | 'rows',
 ): MaybePromise<Outcome> {
-  const { collection } = event
-  if (event.type === 'Filter' && collection.filtersDirectly) {
-    const context = { signal: caller.signal, caller: () => shareOf(caller) }
-    if (event.paging !== undefined) {
-      const reading = { caller: caller.principal, page, context }
-      return whenDone(filterPaged(runtime.adapter, event, event.paging, reading), (outcome) =>
-        withComputed(outcome, event, runtime.report),
-      )
-    }
-    if (event.output === undefined) {
-      return page === 'text'
-        ? filterAsText(runtime.adapter, event, context)
-        : filterAsRows(runtime.adapter, event, context)
-    }
-    return whenDone(filterAsRows(runtime.adapter, event, context), (outcome) =>
-      withComputed(outcome, event, runtime.report),
-    )
+  const { collection, type } = event
+  const isShared = unit.transaction !== undefined
+  if (!isShared && type === 'Filter' && collection.filtersDirectly) {
+    const outcome = filterDirectly(event, unit, caller, form)
+    return whenDone(outcome, (read) => withComputed(read, event, unit.runtime.report))
   }
-  const mode = event.type === 'Filter' ? 'read' : 'write'
-  const brief = isBrief(runtime, collection)
-  const rejectedAtCommit = (error: StorageError): Outcome => commitRejection(event, error)
-  const unit = {
-    collection,
-    mode,
-    brief,
-    oneWrite: isOneWrite(event),
-    depth,
-    rejectedAtCommit,
-  } as const
-  const outside = { transaction: undefined, depth: depth ?? 0, log: { writes: 0, committed: [] } }
-  return whenPrepared(event, { runtime, caller, running: outside }, nestedAccess, (prepared) => {
-    const work = (running: Running): MaybePromise<Outcome> => {
-      const terms = { runtime, caller, running }
-      const save = () => runInUnit(event, terms, prepared)
-      if (page === 'rows' || prepared !== undefined) return save()
-      return whenDone(updateAsText(event, terms), (outcome) => outcome ?? save())
+  const isServed = collection.serve !== undefined
+  if (isShared && isServed && type !== 'Filter') throw notInTransaction(event)
+  return whenPrepared(event, codeOf(event, unit, caller), (prepared) => {
+    if (isShared) return eventOfCode(event, unit, caller, prepared)
+    const options: UnitOptions<Outcome> = {
+      mode: type === 'Filter' ? 'read' : 'write',
+      brief: isBrief(collection, unit.runtime),
+      oneWrite: isOneWrite(event),
+      isServed,
+      undone: (rollback) => rollback.outcomeFor(caller.principal),
+      rejectedAtCommit: (error) => rejectedAtCommit(event, error),
     }
-    return runUnit(runtime, unit, work, (undo) => rejectionFor(caller, undo))
+    return unit.run(options, (own) => eventWithin(event, own, caller, { form, prepared }))
   })
 }
 
-/** Returns the outcome of a save that storage rejects only at the commit. */
-function commitRejection(event: DataEvent, error: StorageError): Outcome {
-  if (event.type === 'Filter' || event.type === 'Delete') throw error
-  return rejection(event, entriesFor(event.view, entriesOf(event.collection, error)))
+/** Returns a function that opens the scope of the code that runs before the transaction of an event. */
+function codeOf({ collection, type }: DataEvent, unit: Unit, caller: Caller): () => Scope {
+  return () => new Scope(unit.nested(), caller, { collection, event: type }, nestedAccess)
 }
 
 /**
- * Runs an event that the code of another one has invoked: in its transaction, if it has one. A write of a
- * served collection is rejected there, because the transaction could not undo it.
+ * Performs an event that application code has invoked in its transaction. If the event fails after it has written, the
+ * transaction is rolled back, even if the code catches the error.
  */
-export function runNested(event: DataEvent, terms: Terms): MaybePromise<Outcome> {
-  const { runtime, caller, running } = terms
+async function eventOfCode(
+  event: DataEvent,
+  unit: Unit,
+  caller: Caller,
+  prepared: Prepared | undefined,
+): Promise<Outcome> {
+  const { writes } = unit
+  try {
+    return await eventWithin(event, unit, caller, { prepared })
+  } catch (error) {
+    if (unit.writes !== writes) unit.fail(error)
+    throw error
+  }
+}
+
+/** Performs an event in a unit of work. Throws if it is rejected after it has written, so that the unit is rolled back. */
+function eventWithin(
+  event: DataEvent,
+  unit: Unit,
+  caller: Caller,
+  given: Pick<ScopeSubject, 'form' | 'prepared'>,
+): MaybePromise<Outcome> {
+  const { writes } = unit
+  return whenDone(perform(event, unit.nested(), caller, given), (outcome) => {
+    if (outcome.type !== 'rejected') return withComputed(outcome, event, unit.runtime.report)
+    if (unit.writes === writes) return outcome
+    throw rejectedTooLate(event, unit, outcome)
+  })
+}
+
+/** Reads or saves the items of an event. */
+function perform(
+  event: DataEvent,
+  unit: Unit,
+  caller: Caller,
+  given: Pick<ScopeSubject, 'form' | 'prepared'>,
+): MaybePromise<Outcome> {
   const { collection, type } = event
-  return traced(
-    { collection, event: type, principal: caller.principal, nested: true },
-    () => {
-      const { transaction, depth } = running
-      if (transaction === undefined)
-        return runAsUnit(event, { runtime, caller }, { page: 'rows', depth })
-      if (type !== 'Filter' && collection.serve !== undefined) throw notInTransaction(event)
-      return whenPrepared(event, terms, nestedAccess, (prepared) =>
-        runInUnit(event, terms, prepared),
-      )
-    },
-    (outcome) => outcome.type,
-  )
+  if (type === 'Filter' && collection.filtersDirectly)
+    return filterDirectly(event, unit, caller, 'rows')
+  const { form, prepared } = given
+  const subject = { collection, event: type, prepared, form }
+  const scope = new Scope(unit, caller, subject, nestedAccess)
+  switch (type) {
+    case 'Filter':
+      return filterInScope(event, scope)
+    case 'Insert':
+      return saveItem(insertSteps, event, scope)
+    case 'Update':
+      return saveItem(updateSteps, event, scope)
+    case 'Delete':
+      return saveItem(deleteSteps, event, scope)
+  }
 }
 
 function notInTransaction({ collection: { application, name }, type }: DataEvent): TypeError {
@@ -125,38 +137,16 @@ function notInTransaction({ collection: { application, name }, type }: DataEvent
   )
 }
 
-/**
- * Runs an event in a unit of work. If it fails or is rejected after it has written, the whole transaction
- * is rolled back, even if the calling handler catches the error.
- */
-function runInUnit(
-  event: DataEvent,
-  terms: Terms,
-  prepared: Prepared | undefined,
-): MaybePromise<Outcome> {
-  const { runtime, caller, running } = terms
-  const { transaction, log, depth } = running
-  if (depth >= maxDepth) throw new TypeError('Handlers invoke events without end.')
-  const { writes } = log
-  const inner = { runtime, caller, running: { transaction, log, depth: depth + 1 } }
-  const kept = (outcome: Outcome): Outcome => {
-    if (outcome.type !== 'rejected') return withComputed(outcome, event, runtime.report)
-    if (log.writes === writes) return outcome
-    if (transaction === undefined) throw rejectedTooLate(event, terms)
-    // The client must not see what a handler tried to save.
-    throw new Rollback(depth === 0 ? outcome : { ...outcome, echo: undefined }, event.collection)
-  }
-  return whenFailed(
-    () => whenDone(dispatch(event, inner, prepared), kept),
-    (error) => {
-      if (log.writes !== writes) log.failure ??= { error }
-      throw error
-    },
-  )
-}
-
-// A response that nothing was saved would be wrong.
-function rejectedTooLate({ collection, type }: DataEvent, { runtime }: Terms): Error {
+/** Returns the error that undoes an event that was rejected after it had written. */
+function rejectedTooLate(
+  { collection, type }: DataEvent,
+  { transaction, depth, runtime }: Unit,
+  outcome: RejectedOutcome,
+): Error {
+  // The client must not see what a handler tried to save.
+  if (transaction !== undefined)
+    return new Rollback(depth === 0 ? outcome : { ...outcome, echo: undefined }, collection)
+  // A response that nothing was saved would be wrong.
   const { application, name } = collection
   const error = new TypeError(
     `The handler after of ${type} rejected what a function of ${application}/${name} had written, which can't be rolled back. Reject in before or in a validation, or call fail(message).`,
@@ -166,68 +156,50 @@ function rejectedTooLate({ collection, type }: DataEvent, { runtime }: Terms): E
   return internal(error)
 }
 
-function dispatch(
-  event: DataEvent,
-  terms: Terms,
-  prepared: Prepared | undefined,
-): MaybePromise<Outcome> {
-  const { collection, type } = event
-  if (type === 'Filter' && collection.filtersDirectly) {
-    const reader = requireTransaction(terms.running)
-    const cursor = event.paging?.cursor
-    if (cursor === undefined) return filterAsRows(reader, event)
-    const read: ReadPage = (query) => reader.filter(collection, query)
-    return filterByCursor(read, event, cursor, terms.caller.principal)
-  }
-  const scope = openScope(terms, { collection, event: type, prepared }, nestedAccess)
-  switch (type) {
-    case 'Filter':
-      return filterInScope(event, scope)
-    case 'Insert':
-      return runSave(insertSteps, event, scope)
-    case 'Update':
-      return runSave(updateSteps, event, scope)
-    case 'Delete':
-      return runSave(deleteSteps, event, scope)
-  }
+/** Returns the outcome of a save that storage rejects only at the commit; undefined if the error is not about its item. */
+function rejectedAtCommit(event: DataEvent, error: unknown): Outcome | undefined {
+  if (event.type === 'Filter' || event.type === 'Delete' || !isAboutItem(error)) return undefined
+  return rejection(event, entriesFor(event.view, entriesOf(event.collection, error)))
 }
 
-/** Returns a collection whose events take part in the unit of work in progress. */
-export const nestedAccess: NestedAccess = (terms, collection) =>
-  collectionAccess(terms, collection, {
-    event: (event, caller) => runNested(event, { ...terms, caller }),
-    many: (saves, caller) => runManyNested(saves, { ...terms, caller }),
-    unstored: (event, work) =>
-      terms.running.transaction === undefined
-        ? runUnstored(terms, { collection, event, depth: terms.running.depth }, work)
-        : work(openScope(terms, { collection, event }, nestedAccess)),
-  })
-
-/** Runs several saves in a transaction of their own. */
-export function runMany(
-  saves: ManySaves,
-  { runtime, caller }: Pick<Terms, 'runtime' | 'caller'>,
-  depth = 0,
-): MaybePromise<ManyOutcome> {
+/** Runs several saves: in the transaction of a unit of work, or in one of their own if there is none. */
+export async function runMany(unit: Unit, saves: ManySaves, caller: Caller): Promise<ManyOutcome> {
   const { collection, type } = saves
-  const options = { collection, mode: 'write', brief: isBrief(runtime, collection), depth } as const
-  const unit = (prepared?: PreparedMany): MaybePromise<ManyOutcome> =>
-    runUnit(
-      runtime,
-      options,
-      (running) => runManyInUnit(saves, { runtime, caller, running }, prepared),
-      rejectedMany,
-    )
+  if (unit.transaction !== undefined) return manyWithin(unit, saves, caller)
   // `prepare` may wait for other services, so it runs before the transaction.
-  if (collection.events[type]?.prepare === undefined) return unit()
-  const outside = { transaction: undefined, depth, log: { writes: 0, committed: [] } }
-  return whenDone(prepareMany(saves, manySteps({ runtime, caller, running: outside })), unit)
+  const hasPrepare = collection.events[type]?.prepare !== undefined
+  const prepared = hasPrepare ? await prepareMany(saves, stepsOf(unit, caller)) : undefined
+  return unit.run(
+    { mode: 'write', brief: isBrief(collection, unit.runtime), undone: rejectedMany },
+    (own) => manyWithin(own, saves, caller, prepared),
+  )
 }
 
-/** Runs several saves that the code of an event has invoked: in its transaction, if it has one. */
-export function runManyNested(saves: ManySaves, terms: Terms): MaybePromise<ManyOutcome> {
-  const { transaction, depth } = terms.running
-  return transaction === undefined ? runMany(saves, terms, depth) : runManyInUnit(saves, terms)
+async function manyWithin(
+  unit: Unit,
+  saves: ManySaves,
+  caller: Caller,
+  prepared?: PreparedMany,
+): Promise<ManyOutcome> {
+  const steps = stepsOf(unit, caller)
+  const all = prepared ?? (await prepareMany(saves, steps))
+  return saveMany(saves, all, { unit, caller }, steps.save)
+}
+
+function stepsOf(unit: Unit, caller: Caller): ManySteps {
+  return {
+    filter: (event) => eventIn(unit, event, caller, 'rows'),
+    prepare: (event) =>
+      whenPrepared(event, codeOf(event, unit, caller), (prepared) => ({ prepared })),
+    save: ({ event, prepared }) => {
+      const { collection, type } = event
+      return traced(
+        { collection, event: type, principal: caller.principal, nested: unit.depth > 0 },
+        () => eventOfCode(event, unit, caller, prepared),
+        (outcome) => outcome.type,
+      )
+    },
+  }
 }
 
 /** Returns the outcome of several saves that were rolled back. Throws any other error again. */
@@ -236,64 +208,26 @@ export function rejectedMany(error: unknown): ManyOutcome {
   throw error
 }
 
-function runManyInUnit(
-  saves: ManySaves,
-  terms: Terms,
-  prepared?: PreparedMany,
-): MaybePromise<ManyOutcome> {
-  const steps = manySteps(terms)
-  return whenDone(prepared ?? prepareMany(saves, steps), (all) =>
-    saveMany(saves, all, terms, steps.save),
-  )
-}
-
-function manySteps(terms: Terms): ManySteps {
-  const { runtime, caller, running } = terms
-  const { transaction, depth } = running
-  return {
-    filter: (event) =>
-      transaction === undefined
-        ? runAsUnit(event, { runtime, caller }, { page: 'rows', depth })
-        : runInUnit(event, terms, undefined),
-    prepare: (event, next) => whenPrepared(event, terms, nestedAccess, next),
-    save: ({ event, prepared }) => {
-      const { collection, type } = event
-      const { principal } = caller
-      return traced(
-        { collection, event: type, principal, nested: depth > 0 },
-        () => runInUnit(event, terms, prepared),
-        (outcome) => outcome.type,
-      )
-    },
-  }
-}
-
-/** What {@link runUnstored} is about. */
-export interface UnstoredEvent {
-  readonly collection: PublishedCollection
-  readonly event: EventName
-  /** How many events are nested around it. Default 0. */
-  readonly depth?: number
-}
-
-/** Runs a New or Change, which writes nothing, as a unit of its own. */
-export function runUnstored<Result>(
-  { runtime, caller }: Pick<Terms, 'runtime' | 'caller'>,
-  { collection, event, depth }: UnstoredEvent,
+/** Opens the scope of a New or Change, which writes nothing: in the transaction of a unit of work, or in one of its own. */
+export async function unstored<Result>(
+  unit: Unit,
+  caller: Caller,
+  subject: Pick<ScopeSubject, 'collection' | 'event'>,
   work: (scope: Scope) => MaybePromise<Result>,
-): MaybePromise<Result> {
-  return runUnit(
-    runtime,
-    { collection, depth, mode: 'read', brief: false },
-    (running) => work(openScope({ runtime, caller, running }, { collection, event }, nestedAccess)),
-    ({ rejected }) => {
-      throw new Error(rejected.message)
-    },
-  )
+): Promise<Result> {
+  const within = (own: Unit) => work(new Scope(own, caller, subject, nestedAccess))
+  if (unit.transaction !== undefined) return within(unit)
+  const isServed = subject.collection.serve !== undefined
+  const undone = ({ rejected }: Rollback): never => {
+    throw new Error(rejected.message)
+  }
+  return unit.run({ mode: 'read', brief: false, isServed, undone }, within)
 }
 
-/** Returns what the reads of a caller are counted by: its user, or its address if it has none. */
-function shareOf({ principal, peer }: Caller): string {
-  const { user, keyId } = principal
-  return user ?? keyId ?? clientKeyOf(peer?.())
-}
+/** Returns a collection whose events take part in a unit of work, or are units of their own if it has no transaction. */
+export const nestedAccess: NestedAccess = (unit, caller, collection) =>
+  collectionAccess(caller, collection, {
+    event: (event, own) => runEvent(unit, event, own, 'rows'),
+    many: (saves, own) => runMany(unit, saves, own),
+    unstored: (event, work) => unstored(unit, caller, { collection, event }, work),
+  })

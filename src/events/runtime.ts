@@ -1,11 +1,10 @@
-import type { CollectionAccess } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { Language } from '../messages/message.ts'
 import type { Report } from '../observation/reports.ts'
-import type { StorageAdapter, StorageError, StorageTransaction } from '../storage/adapter.ts'
+import type { StorageAdapter } from '../storage/adapter.ts'
 
 /** What all events of a service share. */
 export interface Runtime {
@@ -39,47 +38,3 @@ export interface Caller {
   /** Returns the address of the client, if it is known. */
   readonly peer?: () => string | undefined
 }
-
-/** A unit of work in progress, shared by an event and the events that its handlers invoke. */
-export interface Running {
-  /** Undefined for an event of a served collection: each event that its code invokes is a unit of its own. */
-  readonly transaction: StorageTransaction | undefined
-  /** How many events are nested in each other. */
-  readonly depth: number
-  readonly log: Log
-}
-
-/** Returns the transaction of a unit of work. Throws an Error if it has none. */
-export function requireTransaction({ transaction }: Running): StorageTransaction {
-  if (transaction === undefined) throw new Error('The event runs without a transaction.')
-  return transaction
-}
-
-/** What a unit of work has done so far. */
-export interface Log {
-  /** How many rows were written. */
-  writes: number
-  /** Why it must be rolled back, or fail. */
-  failure?: { readonly error: unknown }
-  /** Whether code of the application was called, so that the unit must not be repeated. Default false. */
-  hasCalledCode?: boolean
-  /** The first conflict of repeated work with another transaction. */
-  conflict?: StorageError
-  /** Whether its code has not ended in time, so that it may still run. */
-  hasTimedOut?: boolean
-  /** Called after the commit, or the end. */
-  readonly committed: (() => void)[]
-}
-
-/** What one event runs with. */
-export interface Terms {
-  readonly runtime: Runtime
-  readonly caller: Caller
-  readonly running: Running
-}
-
-/** Returns a collection for application code. Its calls take part in the transaction of `terms`. */
-export type NestedAccess = (
-  terms: Terms,
-  collection: PublishedCollection,
-) => CollectionAccess<CollectionShape>

@@ -1,59 +1,54 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { notFound } from '../errors.ts'
-import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
-import type { EventPlace } from '../observation/reports.ts'
-import { messageOf } from '../messages/message.ts'
-import { entryOf, type ValidationEntry } from '../protocol/envelope.ts'
+import { whenDone, type MaybePromise } from '../maybe-promise.ts'
+import type { ValidationEntry } from '../protocol/envelope.ts'
 import { completeRow } from '../request/item-values.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
-import { itemEvent } from '../request/plan.ts'
 import type { Row } from '../request/query.ts'
 import { rowValues } from '../request/rows.ts'
 import { fault, isSame } from '../request/submitted.ts'
-import { wholeView } from '../request/view.ts'
-import { isStorageError, unfitError } from '../storage/adapter.ts'
 import { computedFaults } from './computed.ts'
 import { deleteReferred } from './delete-referred.ts'
-import type { Terms } from './runtime.ts'
 import type { SaveSteps } from './save.ts'
 import type { Scope } from './scope.ts'
-import { decidesAlone, fixedIn, unreadChanges } from './unread-update.ts'
+import { addUnfit, readItem, writtenRow } from './stored-item.ts'
+import { fixedIn, needsNoStoredItem, writeUnread } from './unread-update.ts'
 
 /** The steps of an Insert: the submitted values, completed with defaults. */
 export const insertSteps: SaveSteps<InsertEvent> = {
-  open(event, scope) {
+  open(save) {
+    const { event, scope } = save
     const { collection, view } = event
-    const { terms } = scope
-    const submitted = settable(event, terms)
+    const submitted = settable(event, scope)
     // Absent fields of the row rule take the values that the rule requires.
     const given =
       view.rows.length === 0 ? submitted : Object.assign(rowValues(view.rows), submitted)
-    const complete = () => completeRow(collection, given, terms.runtime.now)
+    const complete = () => completeRow(collection, given, scope.unit.runtime.now)
     const completed = collection.computesDefaults ? scope.call('default', complete) : complete()
     return whenDone(completed, (draft) => {
-      const own = allFaults(event, draft, terms)
-      const faults = collection.hasColumnDefaults ? [...own, ...nullFaults(event, terms)] : own
-      return { event, scope, stored: null, unfit: [], draft, faults }
+      const own = allFaults(event, draft, scope)
+      save.draft = draft
+      save.faults = collection.hasColumnDefaults ? [...own, ...nullFaults(event, scope)] : own
+      return undefined
     })
   },
   write({ event, scope, draft }) {
     const { collection } = event
-    const nulls = collection.hasColumnDefaults ? givenNulls(event, scope.terms) : noFields
+    const nulls = collection.hasColumnDefaults ? givenNulls(event, scope) : noFields
     // The adapter generates a number that is missing, and the column a value that was not given.
-    const row = rowOf(collection, draft, (field, value) => {
+    const values = rowOf(collection, draft, (field, value) => {
       if (value !== null) return true
       return field.hasColumnDefault ? nulls.includes(field) : field.generated !== 'database'
     })
-    return scope.source.insert(collection, row)
+    return whenDone(scope.source.insert(collection, values), (row) => ({ row }))
   },
 }
 
 /** Returns the fields with a column default that the client, or the row rule, sets to null. */
-function givenNulls(event: InsertEvent, terms: Terms): readonly PublishedField[] {
+function givenNulls(event: InsertEvent, scope: Scope): readonly PublishedField[] {
   const { collection, submitted, view } = event
-  const fixed = fixedIn(event, terms)
+  const fixed = fixedIn(event, scope)
   return collection.fields.filter((field) => {
     if (!field.hasColumnDefault) return false
     if (submitted.values[field.name] === null && !fixed.includes(field)) return true
@@ -66,8 +61,8 @@ function givenNulls(event: InsertEvent, terms: Terms): readonly PublishedField[]
 const noFields: readonly PublishedField[] = []
 
 // Only an absent value gets the default of the column.
-function nullFaults(event: InsertEvent, terms: Terms): readonly ValidationEntry[] {
-  const missing = givenNulls(event, terms).filter(({ required }) => required)
+function nullFaults(event: InsertEvent, scope: Scope): readonly ValidationEntry[] {
+  const missing = givenNulls(event, scope).filter(({ required }) => required)
   return missing.map((field) => fault(field, 'required'))
 }
 
@@ -76,161 +71,69 @@ function nullFaults(event: InsertEvent, terms: Terms): readonly ValidationEntry[
  * they alone decide whether they can be saved.
  */
 export const updateSteps: SaveSteps<UpdateEvent> = {
-  open(event, scope, purpose) {
-    const { terms } = scope
-    if (purpose === 'save' && decidesAlone(event, terms)) {
-      return { event, scope, stored: null, unfit: [], draft: null, faults: noFaults }
-    }
+  open(save) {
+    const { event, scope, isPreview } = save
+    if (!isPreview && needsNoStoredItem(event, scope)) return undefined
     return whenDone(readItem(event, scope), ({ stored, unfit }) => {
-      const given = settable(event, terms)
-      const draft = { ...stored, ...given }
-      const faults = allFaults(event, stored, terms)
+      const given = settable(event, scope)
+      Object.assign(save, { stored, unfit, draft: { ...stored, ...given } })
+      save.faults = allFaults(event, stored, scope)
       // What is saved is found when it is written.
-      if (purpose === 'preview')
-        addUnfit(
-          event,
-          scope,
-          unfit.filter((name) => !(name in given)),
-        )
-      return { event, scope, stored, unfit, draft, faults }
+      const untouched = unfit.filter((name) => !(name in given))
+      if (isPreview) addUnfit(event, scope, untouched)
+      return undefined
     })
   },
   write({ event, scope, stored: before, unfit, draft }) {
-    const { source, terms } = scope
+    if (draft === null) return writeUnread(event, scope)
     const { collection, conditions, submitted } = event
     const changed = (field: PublishedField, value: StoredValue): boolean => {
       const { name, readOnly } = field
       // A null that replaces a stored value of a wrong type is a change.
       const isReplaced =
-        unfit.includes(name) && name in submitted.values && !fixedIn(event, terms).includes(field)
+        unfit.includes(name) && name in submitted.values && !fixedIn(event, scope).includes(field)
       if (isReplaced) return true
       const stored = before?.[name] ?? null
       // The database may compute the value, and write JSON in another form.
       return readOnly ? !isSame(field, value, stored) : value !== stored
     }
-    const changes = draft === null ? unreadChanges(event) : rowOf(collection, draft, changed)
-    const updated = source.update(collection, conditions, changes)
-    return whenDone(updated, (row) => writtenRow(event, scope, row, { reported: unfit }))
+    const changes = rowOf(collection, draft, changed)
+    const updated = scope.source.update(collection, conditions, changes)
+    return whenDone(updated, (row) => ({
+      row: writtenRow(event, scope, row, { reported: unfit }),
+    }))
   },
 }
 
 /** The steps of a Delete. Its item is read first only if a handler or a validation has to see it. */
 export const deleteSteps: SaveSteps<DeleteEvent> = {
-  open(event, scope) {
+  open(save) {
+    const { event, scope } = save
     const { collection } = event
     const isSeen =
       collection.events.Delete?.before !== undefined || collection.rulesOn.Delete.length > 0
-    if (!isSeen) return { event, scope, stored: null, unfit: [], draft: null, faults: [] }
+    if (!isSeen) return undefined
     return whenDone(readItem(event, scope), ({ stored, unfit }) => {
       // A rejection shows the item as well.
       addUnfit(event, scope, unfit)
-      return { event, scope, stored, unfit, draft: null, faults: [] }
+      Object.assign(save, { stored, unfit })
+      return undefined
     })
   },
   write({ event, scope, unfit }) {
-    const remove = (): MaybePromise<Row> =>
-      whenDone(scope.source.delete(event.collection, event.conditions), (row) =>
-        writtenRow(event, scope, row, { reported: unfit, added: unfit }),
-      )
-    return event.collection.referredBy.length === 0
-      ? remove()
-      : deleteReferred(event, scope, remove)
+    const { collection, conditions } = event
+    const remove = (): MaybePromise<{ readonly row: Row }> =>
+      whenDone(scope.source.delete(collection, conditions), (row) => ({
+        row: writtenRow(event, scope, row, { reported: unfit, added: unfit }),
+      }))
+    return collection.referredBy.length === 0 ? remove() : deleteReferred(event, scope, remove)
   },
 }
 
-/** An item as it is stored. */
-interface StoredItem {
-  readonly stored: Row
-  /** The fields whose stored values do not fit. The row has null in place of each. */
-  readonly unfit: readonly string[]
-}
-
-/**
- * Reads the item of an Update or Delete. Throws NOT_FOUND if it does not exist. Stored values that do
- * not fit their fields are reported and left out, so that the item can be corrected or deleted.
- */
-function readItem(
-  event: UpdateEvent | DeleteEvent,
-  { source, terms: { runtime } }: Scope,
-): MaybePromise<StoredItem> {
-  const { collection, conditions } = event
-  const { query } = itemEvent(wholeView(collection), conditions)
-  const read = (select: readonly string[], unfit: readonly string[]): MaybePromise<StoredItem> =>
-    whenDone(source.filter(collection, { ...query, select }), ({ rows: [row] }) => {
-      if (row === undefined) throw notFound()
-      return { stored: unfit.length === 0 ? row : { ...row, ...nullsOf(unfit) }, unfit }
-    })
-  return whenFailed(
-    () => read(query.select, []),
-    (error) => {
-      if (!isStorageError(error) || error.kind !== 'unfit' || error.fields.length === 0) throw error
-      const unfit = error.fields
-      const names = query.select.filter((name) => !unfit.includes(name))
-      return whenDone(read(names, unfit), (item) => {
-        runtime.report({ type: 'stored-value-unfit', place: placeOf(event), error })
-        return item
-      })
-    },
-  )
-}
-
-/** The fields with values that do not fit that were reported before, and those that information was added about. */
-interface KnownUnfit {
-  readonly reported: readonly string[]
-  readonly added?: readonly string[]
-}
-
-/**
- * Returns the row that an Update or Delete has written. Throws NOT_FOUND if there is none. Storage leaves
- * values out that do not fit: the response has null and information for each, and they are reported.
- */
-function writtenRow(
-  event: UpdateEvent | DeleteEvent,
-  scope: Scope,
-  row: Row | undefined,
-  { reported, added = [] }: KnownUnfit,
-): Row {
-  if (row === undefined) throw notFound()
-  const { collection } = event
-  if (collection.allNames.every((name) => row[name] !== undefined)) return row
-  const missing = collection.allNames.filter((name) => row[name] === undefined)
-  addUnfit(
-    event,
-    scope,
-    missing.filter((name) => !added.includes(name)),
-  )
-  if (missing.every((name) => reported.includes(name))) return row
-  const key = event.key.map((part) => JSON.stringify(part))
-  const values = missing.map((field) => ({ field, found: 'another value' }))
-  const error = unfitError(collection, key, values)
-  scope.terms.runtime.report({ type: 'stored-value-unfit', place: placeOf(event), error })
-  return row
-}
-
-/** Adds information about stored values that do not fit, of which the response has those that the caller can read. */
-function addUnfit(
-  { view }: UpdateEvent | DeleteEvent,
-  scope: Scope,
-  names: readonly string[],
-): void {
-  const shown = names.flatMap((name) => view.readable.byName.get(name) ?? [])
-  scope.add(
-    shown.map((field) => entryOf(messageOf('unfitValue', { field }), field.name, 'information')),
-  )
-}
-
-function nullsOf(names: readonly string[]): Row {
-  return Object.fromEntries(names.map((name) => [name, null]))
-}
-
-function placeOf({ collection, type }: UpdateEvent | DeleteEvent): EventPlace {
-  return { application: collection.application, collection: collection.name, event: type }
-}
-
 /** Returns the submitted values that the caller may set. */
-function settable(event: InsertEvent | UpdateEvent, terms: Terms): Row {
+function settable(event: InsertEvent | UpdateEvent, scope: Scope): Row {
   const { values } = event.submitted
-  const fixed = fixedIn(event, terms).filter(({ name }) => values[name] !== undefined)
+  const fixed = fixedIn(event, scope).filter(({ name }) => values[name] !== undefined)
   if (fixed.length === 0) return values
   const names = new Set(fixed.map(({ name }) => name))
   return Object.fromEntries(Object.entries(values).filter(([name]) => !names.has(name)))
@@ -240,13 +143,13 @@ function settable(event: InsertEvent | UpdateEvent, terms: Terms): Row {
 function allFaults(
   event: InsertEvent | UpdateEvent,
   before: Row,
-  terms: Terms,
+  scope: Scope,
 ): readonly ValidationEntry[] {
   const { faults, computed } = event.submitted
-  const readOnly = readOnlyFaults(event, before, terms)
+  const readOnly = readOnlyFaults(event, before, scope)
   if (computed !== undefined) {
     const stored = event.type === 'Update' ? before : null
-    return [...faults, ...readOnly, ...computedFaults(event, stored, terms.runtime.report)]
+    return [...faults, ...readOnly, ...computedFaults(event, stored, scope.unit.runtime.report)]
   }
   return readOnly.length === 0 ? faults : [...faults, ...readOnly]
 }
@@ -255,11 +158,11 @@ function allFaults(
 function readOnlyFaults(
   event: InsertEvent | UpdateEvent,
   before: Row,
-  terms: Terms,
+  scope: Scope,
 ): readonly ValidationEntry[] {
   const { values } = event.submitted
   let faults: ValidationEntry[] | undefined
-  for (const field of fixedIn(event, terms)) {
+  for (const field of fixedIn(event, scope)) {
     const { name } = field
     const value = values[name]
     if (value === undefined || isSame(field, value, before[name] ?? null)) continue

@@ -1,11 +1,11 @@
 import type { AfterSave, Committed } from '../definition/handler.ts'
 import type { CollectionShape, Item } from '../definition/item.ts'
-import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import { isThenable, whenDone, type MaybePromise } from '../maybe-promise.ts'
 import { givenMessage, type MessageText } from '../messages/message.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { changedRow, constraintFaults, frozenItem } from '../request/item-values.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
-import { decide as decideFindings, noFindings, type Decision } from '../request/findings.ts'
+import { decide as decideFindings, type Decision } from '../request/findings.ts'
 import { reject, type ItemOutcome, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
 import type { ItemValues, Row } from '../request/query.ts'
 import { itemOf } from '../request/serialize.ts'
@@ -13,96 +13,137 @@ import { echoOf, inDefinitionOrder } from '../request/submitted.ts'
 import { entriesFor } from '../request/view.ts'
 import { shownItem } from './computed.ts'
 import { callAfterCommit } from './guard.ts'
-import { refersToItems } from './references.ts'
+import { dueReferences, missingReferences } from './references.ts'
 import { checkRules, incompleteFaults, requireOwnRow } from './rules.ts'
-import type { CodeScope, Scope } from './scope.ts'
+import type { Scope } from './scope.ts'
 import { MissingReference, writeFaults, writtenKeyFaults } from './write-faults.ts'
 
 /** An event that writes. */
 export type SaveEvent = InsertEvent | UpdateEvent | DeleteEvent
 
-/** What Insert, Update and Delete each plug into {@link runSave}. */
+/** What Insert, Update and Delete each plug into {@link saveItem}. */
 export interface SaveSteps<Event extends SaveEvent> {
   /**
    * Prepares the item. A preview always needs it. Otherwise the item of an Update or Delete is read only if
    * something has to see it. Throws NOT_FOUND if it is read and does not exist.
    */
-  open(event: Event, scope: Scope, purpose: 'save' | 'preview'): MaybePromise<Save<Event>>
-  /** Writes the item and returns its row. Throws NOT_FOUND if the item does not exist any more. */
-  write(save: Save<Event>): MaybePromise<Row>
+  open(save: Save<Event>): MaybePromise<undefined>
+  /** Writes the item and returns it. Throws NOT_FOUND if the item does not exist any more. */
+  write(save: Save<Event>): MaybePromise<WrittenItem>
 }
 
-/** A save between two stages. Each stage adds its results to it. */
+/** An item as storage has written it. */
+export type WrittenItem = ItemOutcome['item']
+
+/** A save between two stages. Each stage sets what the later ones need. */
 export interface Save<Event extends SaveEvent = SaveEvent> {
+  readonly steps: SaveSteps<Event>
   readonly event: Event
   readonly scope: Scope
+  readonly isPreview: boolean
   /** The item as it is stored; null for an Insert, and for an item that was not read. */
-  readonly stored: Row | null
+  stored: Row | null
   /** The fields whose stored values do not fit; {@link Save.stored} has null for them. */
-  readonly unfit: readonly string[]
+  unfit: readonly string[]
   /** The item that will be stored; null for a Delete, and if it was not read. */
-  readonly draft: Row | null
+  draft: Row | null
   /** The errors of the request itself. */
-  readonly faults: readonly ValidationEntry[]
-}
-
-/** A save whose findings do not block it. */
-export type Decided<Stage> = Stage & {
+  faults: readonly ValidationEntry[]
   /** What a successful response lists. */
-  readonly information: readonly ValidationEntry[]
-}
-
-/** A save that is written, but not committed. */
-type Written<Stage> = Stage & {
-  readonly row: Row
+  information: readonly ValidationEntry[]
+  /** The item that was written, but is not committed. */
+  written: WrittenItem
   /** The message of a handler that has called `fail`. */
-  readonly failure?: MessageText | undefined
+  failure: MessageText | undefined
 }
 
-/**
- * Runs an Insert, Update or Delete: accept -> before -> validate -> decide -> write -> after -> decide ->
- * outcome. Each stage returns the value of the next one, or the rejection that ends the save.
- */
-export function runSave<Event extends SaveEvent>(
+/** A stage of a save. Returns the rejection that ends the save, if there is one. */
+type Stage = (save: Save) => MaybePromise<Rejection>
+
+type Rejection = RejectedOutcome | undefined
+
+const saving: readonly Stage[] = [
+  open,
+  accept,
+  callBefore,
+  keepOwnRow,
+  validate,
+  decide,
+  checkReferences,
+  write,
+  callAfter,
+  decide,
+]
+
+/** The stages that write nothing and call no handler. */
+const previewing: readonly Stage[] = [open, accept, keepOwnRow, validate, decide]
+
+/** Runs an Insert, Update or Delete: one stage after the other, until the item is written or a stage rejects it. */
+export function saveItem<Event extends SaveEvent>(
   steps: SaveSteps<Event>,
   event: Event,
   scope: Scope,
 ): MaybePromise<Outcome> {
-  const accepted = next(steps.open(event, scope, 'save'), accept)
-  const handled = next(accepted, runBefore)
-  const validated = next(handled, validate)
-  const decided = next(validated, decide)
-  const written = next(decided, (save) => write(save, steps))
-  const completed = next(written, runAfter)
-  return next(next(completed, decide), succeed)
+  const save = newSave(steps, event, scope, false)
+  return whenDone(through(saving, save), (rejection) => rejection ?? succeed(save))
 }
 
-/** Runs the stages of a save that write nothing, without its `before` handler: accept -> validate -> decide. */
-export function previewSave<Event extends SaveEvent>(
+/** Runs the stages of a save that write nothing. Returns the save, or its rejection. */
+export async function previewSave<Event extends SaveEvent>(
   steps: SaveSteps<Event>,
   event: Event,
   scope: Scope,
-): MaybePromise<Decided<Save<Event>> | RejectedOutcome> {
-  const accepted = next(steps.open(event, scope, 'preview'), accept)
-  const validated = next(accepted, validate)
-  return next(validated, decide)
+): Promise<Save<Event> | RejectedOutcome> {
+  const save = newSave(steps, event, scope, true)
+  return (await through(previewing, save)) ?? save
 }
 
-function next<From extends object, To>(
-  stage: MaybePromise<From | RejectedOutcome>,
-  proceed: (save: From) => MaybePromise<To | RejectedOutcome>,
-): MaybePromise<To | RejectedOutcome> {
-  return whenDone(stage, (save) => (isRejected(save) ? save : proceed(save)))
+function newSave<Event extends SaveEvent>(
+  steps: SaveSteps<Event>,
+  event: Event,
+  scope: Scope,
+  isPreview: boolean,
+): Save<Event> {
+  return {
+    steps,
+    event,
+    scope,
+    isPreview,
+    stored: null,
+    unfit: none,
+    draft: null,
+    faults: none,
+    information: none,
+    written: notWritten,
+    failure: undefined,
+  }
 }
 
-function isRejected(stage: { readonly type?: unknown }): stage is RejectedOutcome {
-  return stage.type !== undefined
+const none: readonly never[] = []
+const notWritten: WrittenItem = { row: {} }
+
+/** Runs stages. Waits only for a stage that returns a promise. */
+function through(stages: readonly Stage[], save: Save, from = 0): MaybePromise<Rejection> {
+  for (let index = from; index < stages.length; index++) {
+    const rejection = (stages[index] as Stage)(save)
+    if (isThenable(rejection)) {
+      return Promise.resolve(rejection).then(
+        (rejected) => rejected ?? through(stages, save, index + 1),
+      )
+    }
+    if (rejection !== undefined) return rejection
+  }
+  return undefined
+}
+
+function open(save: Save): MaybePromise<Rejection> {
+  return save.steps.open(save)
 }
 
 /** Rejects a save with errors of its own. Application code never receives a value of a wrong type. */
-function accept<Event extends SaveEvent>(save: Save<Event>): Save<Event> | RejectedOutcome {
+function accept(save: Save): Rejection {
   const { event, faults } = save
-  if (faults.length === 0) return save
+  if (faults.length === 0) return undefined
   const named = new Set(faults.map(({ field }) => field))
   // Missing required fields are listed as well.
   const missing = incompleteFaults(save).filter(({ field }) => !named.has(field))
@@ -114,157 +155,172 @@ function accept<Event extends SaveEvent>(save: Save<Event>): Save<Event> | Rejec
  * Calls the `before` handler, and checks the item that it may have changed. Later stages use a copy of that item,
  * because code that has not been awaited may still change it.
  */
-function runBefore<Event extends SaveEvent>(
-  save: Save<Event>,
-): MaybePromise<Save<Event> | RejectedOutcome> {
+function callBefore(save: Save): MaybePromise<Rejection> {
   const { event, scope, stored } = save
   const { collection, type } = event
   const before = collection.events[type]?.before as Handler | undefined
-  if (before === undefined) return save
+  if (before === undefined) return undefined
   const { prepared } = scope
-  const draft = save.draft && itemOf(collection, save.draft)
+  const item = save.draft && itemOf(collection, save.draft)
   const shown = { stored: stored && frozenItem(collection, stored), prepared }
-  const own = draft === null ? shown : { item: draft, ...shown }
+  const own = item === null ? shown : { item, ...shown }
   const seen = Object.assign(own, scope.context())
-  const called = untilRejected(save, () => scope.call('before', () => before(seen)))
-  if (draft === null) return called
-  return next(called, () => {
-    const accepted = scope.call('before', () => changedRow(collection, draft, stored))
-    return whenDone(accepted, (row) => {
-      scope.add(constraintFaults(collection, row))
-      return { ...save, draft: row }
-    })
-  })
+  const called = unlessRejected(save, () => scope.call('before', () => before(seen)))
+  if (item === null) return called
+  return whenDone(called, (rejection) => rejection ?? takeChanges(save, item))
 }
 
 type Handler = (event: object) => MaybePromise<void>
 
-/** Adds the findings of the definition and of the validations. */
-function validate<Event extends SaveEvent>(save: Save<Event>): MaybePromise<Save<Event>> {
-  const { event, scope, draft } = save
-  if (draft === null || event.view.rows.length === 0) return checkItem(save)
-  return whenDone(requireOwnRow(event, scope, draft), () => checkItem(save))
+function takeChanges(save: Save, item: ItemValues): MaybePromise<Rejection> {
+  const { event, scope, stored } = save
+  const { collection } = event
+  const changed = scope.call('before', () => changedRow(collection, item, stored))
+  return whenDone(changed, (row) => {
+    scope.add(constraintFaults(collection, row))
+    save.draft = row
+    return undefined
+  })
 }
 
-function checkItem<Event extends SaveEvent>(save: Save<Event>): MaybePromise<Save<Event>> {
+/** Throws FORBIDDEN if the item would leave the rows of the caller. */
+function keepOwnRow({ event, scope, draft }: Save): MaybePromise<Rejection> {
+  if (draft === null || event.view.rows.length === 0) return undefined
+  return whenDone(requireOwnRow(scope, event, draft), () => undefined)
+}
+
+/** Adds the findings of the definition and of the validations. */
+function validate(save: Save): MaybePromise<Rejection> {
   const { event, scope, stored, draft } = save
   const { collection, type } = event
   if (draft !== null) scope.add(incompleteFaults(save))
   const rules = collection.rulesOn[type]
-  const item = draft ?? stored ?? {}
-  return whenDone(checkRules(rules, scope, { collection, event: type, item, stored }), () => save)
+  if (rules.length === 0) return undefined
+  return whenDone(checkRules(rules, scope, draft ?? stored ?? {}, stored), () => undefined)
 }
 
 /** Rejects a save with errors, or with warnings that the client has not confirmed. */
-function decide<Stage extends Save>(save: Stage): MaybePromise<Decided<Stage> | RejectedOutcome> {
-  return whenDone(decisionOn(save), ({ blocking, information }) =>
-    blocking.length > 0
-      ? rejectionOf(save, [...blocking, ...information])
-      : Object.assign(save, { information }),
-  )
+function decide(save: Save): MaybePromise<Rejection> {
+  if (save.scope.findings.length === 0) return undefined
+  return whenDone(decisionOn(save.event, save.scope), ({ blocking, information }) => {
+    save.information = information
+    return blocking.length > 0 ? rejectionOf(save, [...blocking, ...information]) : undefined
+  })
 }
 
 /** Decides on the findings of a save so far. */
-export function decisionOn({
-  event,
-  scope,
-}: {
-  readonly event: SaveEvent
-  readonly scope: CodeScope
-}): MaybePromise<Decision> {
-  if (scope.findings.length === 0) return noFindings
+export function decisionOn(event: SaveEvent, scope: Scope): MaybePromise<Decision> {
   const { view, type } = event
   const key = event.type === 'Insert' ? [] : event.key
   const data = event.type === 'Delete' ? {} : event.submitted.values
   const subject = { view, event: type, key, data }
-  return decideFindings(scope.findings, subject, scope.terms.caller.confirmed)
+  return decideFindings(scope.findings, subject, scope.caller.confirmed)
 }
 
-/** Writes the item. Rejects the save if storage does not accept a value, or finds a duplicate. */
-function write<Event extends SaveEvent>(
-  save: Decided<Save<Event>>,
-  steps: SaveSteps<Event>,
-): MaybePromise<Written<Save<Event>> | RejectedOutcome> {
-  const { event, scope } = save
-  const store = (): MaybePromise<Written<Save<Event>> | RejectedOutcome> =>
-    whenDone(writeReferring(save, steps), (row) => {
-      scope.terms.running.log.writes++
-      const faults = writtenKeyFaults(event, row)
-      if (faults.length > 0) return rejectionOf(save, [...faults, ...save.information])
-      return Object.assign(save, event.type === 'Delete' ? { row, stored: row } : { row })
-    })
-  return whenFailed<Written<Save<Event>> | RejectedOutcome>(store, (error) => {
-    return whenDone(writeFaults(save, error), (faults) =>
-      whenDone(decisionOn(save), ({ blocking, information }) => {
-        const entries = inDefinitionOrder(event.view.sendable, entriesFor(event.view, faults))
-        return rejectionOf(save, [...entries, ...blocking, ...information])
-      }),
-    )
-  })
-}
-
-/** Writes an item that refers only to items that exist. Throws a {@link MissingReference} for another one. */
-function writeReferring<Event extends SaveEvent>(
-  save: Save<Event>,
-  steps: SaveSteps<Event>,
-): MaybePromise<Row> {
+/** Rejects an item that refers to items which do not exist, as far as storage would not find that. */
+function checkReferences(save: Save): MaybePromise<Rejection> {
   const { event, scope, stored, draft: item } = save
   // An update that was not read has no reference that must be read first.
   if (event.type === 'Delete' || item === null || event.collection.references.length === 0)
-    return steps.write(save)
-  return whenDone(refersToItems({ event, scope, stored, item }), (refers) => {
-    if (!refers) throw new MissingReference()
-    return steps.write(save)
-  })
+    return undefined
+  const referring = { event, scope, stored, item }
+  const due = dueReferences(referring)
+  return due.length === 0 ? undefined : rejectMissing(save, missingReferences(referring, due))
+}
+
+async function rejectMissing(save: Save, reading: Promise<readonly unknown[]>): Promise<Rejection> {
+  try {
+    if ((await reading).length === 0) return undefined
+  } catch (error) {
+    return rejectionOfWrite(save, error)
+  }
+  return rejectionOfWrite(save, new MissingReference())
+}
+
+/** Writes the item. Rejects the save if storage does not accept a value, or finds a duplicate. */
+function write(save: Save): MaybePromise<Rejection> {
+  try {
+    const written = save.steps.write(save)
+    if (!isThenable(written)) return takeWritten(save, written)
+    return Promise.resolve(written).then(
+      (item) => takeWritten(save, item),
+      (error: unknown) => rejectionOfWrite(save, error),
+    )
+  } catch (error) {
+    return rejectionOfWrite(save, error)
+  }
+}
+
+/** Takes the item as storage has written it. Rejects a new item whose key no path can have. */
+function takeWritten(save: Save, written: WrittenItem): Rejection {
+  const { event, scope, information } = save
+  scope.unit.wrote()
+  save.written = written
+  if (!('row' in written)) return undefined
+  if (event.type === 'Delete') save.stored = written.row
+  const faults = writtenKeyFaults(event, written.row)
+  return faults.length > 0 ? rejectionOf(save, [...faults, ...information]) : undefined
+}
+
+/** Returns the rejection of a save whose write has failed. Throws an error that is not about the item. */
+async function rejectionOfWrite(save: Save, error: unknown): Promise<RejectedOutcome> {
+  const { event, scope } = save
+  const faults = await writeFaults(save, error)
+  const { blocking, information } = await decisionOn(event, scope)
+  const entries = inDefinitionOrder(event.view.sendable, entriesFor(event.view, faults))
+  return rejectionOf(save, [...entries, ...blocking, ...information])
 }
 
 /** Calls the `after` handler, which may still reject the save. */
-function runAfter<Event extends SaveEvent>(
-  written: Written<Save<Event>>,
-): MaybePromise<Written<Save<Event>> | RejectedOutcome> {
-  const { event, scope } = written
+function callAfter(save: Save): MaybePromise<Rejection> {
+  const { event, scope } = save
   const after: ((event: AfterSave<CollectionShape>) => MaybePromise<void>) | undefined =
     event.collection.events[event.type]?.after
-  if (after === undefined) return written
+  if (after === undefined) return undefined
   let failure: MessageText | undefined
   const fail = (message: MessageText): void => {
     givenMessage(message)
     failure = message
   }
-  const { item, stored } = itemsOf(written)
-  const seen = { item, stored, prepared: scope.prepared, fail, ...scope.context() }
-  const called = untilRejected(written, () => scope.call('after', () => after(seen)))
-  return next(called, () => Object.assign(written, { failure }))
+  const seen = { ...itemsOf(save), prepared: scope.prepared, fail, ...scope.context() }
+  const called = unlessRejected(save, () => scope.call('after', () => after(seen)))
+  return whenDone(called, (rejection) => {
+    save.failure = failure
+    return rejection
+  })
 }
 
 /** Returns the outcome of a save that has passed every stage. */
-function succeed(written: Decided<Written<Save>>): ItemOutcome {
-  const { event, scope, row, information, failure } = written
+function succeed(save: Save): ItemOutcome {
+  const { event, scope, written, information, failure } = save
   const { collection, type, view } = event
   const committed: ((event: Committed<CollectionShape>) => unknown) | undefined =
     collection.events[type]?.committed
   if (committed !== undefined) {
-    const { principal } = scope.terms.caller
-    const run = () => committed({ event: type, principal, ...itemsOf(written) })
-    callAfterCommit(scope.terms, { collection, event: type, run })
+    const { runtime } = scope.unit
+    const { principal } = scope.caller
+    const place = { application: collection.application, collection: collection.name, event: type }
+    const run = () => committed({ event: type, principal, ...itemsOf(save) })
+    scope.unit.onCommit(() => {
+      callAfterCommit(runtime, place, run)
+    })
   }
-  return {
-    type: 'item',
-    collection,
-    select: view.readable.allNames,
-    item: { row },
-    validations: information,
-    ...(failure !== undefined && { failure }),
-  }
+  const select = view.readable.allNames
+  const validations = information
+  return failure === undefined
+    ? { type: 'item', collection, select, item: written, validations }
+    : { type: 'item', collection, select, item: written, validations, failure }
 }
 
-function itemsOf({ event, row, stored }: Written<Save>): {
+/** Returns the items that a handler sees after the write. */
+function itemsOf({ event, written, stored }: Save): {
   readonly item: Item<CollectionShape>
   readonly stored: Readonly<ItemValues> | null
 } {
   const { collection } = event
+  if (!('row' in written)) throw new Error('The written item has no row.')
   return {
-    item: frozenItem(collection, row),
+    item: frozenItem(collection, written.row),
     stored: stored && frozenItem(collection, stored),
   }
 }
@@ -273,7 +329,7 @@ function itemsOf({ event, row, stored }: Written<Save>): {
 function rejectionOf(save: Save, validations: readonly ValidationEntry[]): RejectedOutcome {
   const { event, stored, unfit, scope } = save
   if (event.type !== 'Delete' || stored === null) return rejection(event, validations)
-  const item = shownItem(event, { stored, unfit }, scope.terms.runtime.report)
+  const item = shownItem(event, { stored, unfit }, scope.unit.runtime.report)
   return reject('Delete', item, validations)
 }
 
@@ -287,12 +343,8 @@ export function rejection(
 }
 
 /** Calls a handler. If it calls `reject`, the save ends with the findings so far. */
-function untilRejected<Stage extends Save>(
-  save: Stage,
-  call: () => MaybePromise<void>,
-): MaybePromise<Stage | RejectedOutcome> {
-  const called = save.scope.untilRejected(call)
-  return whenDone<boolean, Stage | RejectedOutcome>(called, (isCompleted) =>
-    isCompleted ? save : decide(save),
+function unlessRejected(save: Save, call: () => MaybePromise<void>): MaybePromise<Rejection> {
+  return whenDone(save.scope.untilRejected(call), (isCompleted) =>
+    isCompleted ? undefined : decide(save),
   )
 }

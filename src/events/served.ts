@@ -11,8 +11,10 @@ import { keyConditions } from '../request/resolve.ts'
 import { checkReturned } from '../request/returned-list.ts'
 import { itemOf } from '../request/serialize.ts'
 import { shownConditions } from '../request/show-conditions.ts'
+import { viewOf } from '../request/view.ts'
 import type { StoragePage, StorageTransaction } from '../storage/adapter.ts'
 import type { NestedCalls } from './nested-calls.ts'
+import type { Caller } from './runtime.ts'
 import { fieldsOf, isItemQuery, returnedError, returnedPage, returnedRow } from './served-items.ts'
 import { countingOf } from './storage-calls.ts'
 
@@ -21,11 +23,9 @@ type FunctionName = (typeof servingFunctions)[number]
 /** What the functions of a served collection are called with, in the scope of one event. */
 export interface ServingScope {
   readonly collection: PublishedCollection
-  readonly serve: Serve<CollectionShape>
-  readonly context: () => HandlerContext
-  readonly calls: () => NestedCalls
-  /** Returns the conditions that the row rule sets for the caller. */
-  readonly rows: () => readonly Condition[]
+  readonly caller: Pick<Caller, 'principal'>
+  readonly calls: NestedCalls
+  context(): HandlerContext
   /** Calls a function as application code, within its time limit in milliseconds. */
   call<Result>(name: string, run: () => MaybePromise<Result>, limit?: number): MaybePromise<Result>
 }
@@ -35,8 +35,11 @@ export interface ServingScope {
  * it returns. A function whose result does not meet the conditions, which contain the row rule of the
  * caller, fails; the client never receives the result.
  */
-export function servedSource(scope: ServingScope): StorageTransaction {
-  const { collection, serve } = scope
+export function servedSource(
+  scope: ServingScope,
+  serve: Serve<CollectionShape>,
+): StorageTransaction {
+  const { collection, caller } = scope
   // The item that the event has read. An event writes only this one.
   let read: Row | undefined
 
@@ -50,7 +53,7 @@ export function servedSource(scope: ServingScope): StorageTransaction {
       throw new TypeError(`${collection.application}/${collection.name} has no function ${name}.`)
     }
     const context = contextOf(scope.context(), name)
-    const call = Object.assign(context, given, countingOf(scope.calls().storage))
+    const call = Object.assign(context, given, countingOf(scope.calls.storage))
     const checked = (): MaybePromise<Result> =>
       whenDone(code(call), (returned) => checkReturned(returned, accept))
     return scope.call(`serve.${name}`, checked, serve.timeout)
@@ -117,7 +120,7 @@ export function servedSource(scope: ServingScope): StorageTransaction {
           const value = row[name] ?? null
           return value === null ? [] : [equal(name, value)]
         })
-        requireMeets('insert', inserted, [...given, ...scope.rows()])
+        requireMeets('insert', inserted, [...given, ...viewOf(collection, caller.principal).rows])
         return inserted
       }),
     update: async (_, conditions, changes) => {

@@ -1,15 +1,14 @@
-import { whenEnded, type MaybePromise } from '../maybe-promise.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import { StorageError, type StorageAdapter, type StorageTransaction } from '../storage/adapter.ts'
-import type { Terms } from './runtime.ts'
 
 /** The calls of storage that the application code of one event has made, also through other events. */
 export interface StorageCalls {
-  /** Returns terms whose calls of storage are counted while they are in progress. */
-  within(terms: Terms): Terms
+  /** Returns an adapter whose calls are counted while they are in progress. */
+  adapter(adapter: StorageAdapter): StorageAdapter
   /** Returns a transaction whose calls are counted. */
   transaction(transaction: StorageTransaction): StorageTransaction
   /** Counts work as a call of storage. */
-  during<Result>(work: () => MaybePromise<Result>): MaybePromise<Result>
+  during<Result>(work: () => MaybePromise<Result>): Promise<Result>
   /** Returns whether a call of storage is in progress. */
   areInProgress(): boolean
 }
@@ -48,13 +47,13 @@ export function storageIsLate(name: string, milliseconds: number): StorageError 
 export function storageCalls(): StorageCalls {
   let inProgress = 0
 
-  const leave = (): void => {
-    inProgress--
-  }
-
-  function during<Result>(work: () => MaybePromise<Result>): MaybePromise<Result> {
+  async function during<Result>(work: () => MaybePromise<Result>): Promise<Result> {
     inProgress++
-    return whenEnded(work, leave)
+    try {
+      return await work()
+    } finally {
+      inProgress--
+    }
   }
 
   function transaction(on: StorageTransaction): StorageTransaction {
@@ -70,52 +69,40 @@ export function storageCalls(): StorageCalls {
   }
 
   // The work of a transaction is code that calls storage, so only its begin and its end are calls themselves.
-  const runTransaction =
+  const transactionOf =
     (adapter: StorageAdapter): StorageAdapter['transaction'] =>
-    (options, work) => {
-      let isOutside = true
-      const enter = (): void => {
-        isOutside = false
+    async (options, work) => {
+      const attempts = { areRunning: false }
+      const attempt: typeof work = async (on) => {
+        attempts.areRunning = true
         inProgress--
-      }
-      const exit = (): void => {
-        isOutside = true
-        inProgress++
+        try {
+          return await work(transaction(on))
+        } finally {
+          attempts.areRunning = false
+          inProgress++
+        }
       }
       inProgress++
-      const attempt: typeof work = (on) => {
-        enter()
-        return whenEnded(() => work(transaction(on)), exit)
+      try {
+        return await adapter.transaction(options, attempt)
+      } finally {
+        if (!attempts.areRunning) inProgress--
       }
-      return adapter.transaction(options, attempt).finally(() => {
-        if (isOutside) inProgress--
-      })
     }
 
-  const watched = (adapter: StorageAdapter): StorageAdapter => ({
-    ...adapter,
-    filter: (...given) => during(() => adapter.filter(...given)),
-    ...(adapter.filterText !== undefined && {
-      filterText: (...given) => during(() => adapter.filterText?.(...given)),
-    }),
-    ...(adapter.estimateCount !== undefined && {
-      estimateCount: (...given) => during(() => adapter.estimateCount?.(...given)),
-    }),
-    transaction: runTransaction(adapter),
-  })
-
   return {
-    within: (terms) => {
-      const { runtime, running } = terms
-      return {
-        ...terms,
-        runtime: { ...runtime, adapter: watched(runtime.adapter) },
-        running: {
-          ...running,
-          transaction: running.transaction && transaction(running.transaction),
-        },
-      }
-    },
+    adapter: (adapter) => ({
+      ...adapter,
+      filter: (...given) => during(() => adapter.filter(...given)),
+      ...(adapter.filterText !== undefined && {
+        filterText: (...given) => during(() => adapter.filterText?.(...given)),
+      }),
+      ...(adapter.estimateCount !== undefined && {
+        estimateCount: (...given) => during(() => adapter.estimateCount?.(...given)),
+      }),
+      transaction: transactionOf(adapter),
+    }),
     transaction,
     during,
     areInProgress: () => inProgress > 0,

@@ -1,17 +1,16 @@
 import type { CollectionAccess } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { inTime, type MaybePromise } from '../maybe-promise.ts'
+import { inTime } from '../maybe-promise.ts'
 import type { Outcome } from '../request/outcome.ts'
 import { collectionAccess } from './access.ts'
 import { Rollback } from './guard.ts'
 import { joinable, type Joinable } from './join-transaction.ts'
 import { nestedCalls } from './nested-calls.ts'
-import { nestedAccess, rejectedMany, runManyNested, runNested } from './run.ts'
-import type { Caller, Runtime, Terms } from './runtime.ts'
-import { openScope } from './scope.ts'
+import { rejectedMany, runEvent, runMany, unstored } from './run.ts'
+import type { Caller, Runtime } from './runtime.ts'
 import { storageIsLate } from './storage-calls.ts'
-import { rejectionFor, runUnit } from './unit.ts'
+import { Unit } from './unit.ts'
 
 /** What the code of a transaction receives. */
 export interface TransactionAccess {
@@ -39,40 +38,38 @@ export function runTransaction<Result>(
   runtime: Runtime,
   caller: Caller,
   { run, timeout, repeats = false }: TransactionWork<Result>,
-): MaybePromise<Result> {
-  return runUnit(
-    runtime,
-    { mode: 'write', brief: false, repeatsCode: repeats },
-    async (running) => {
-      const calls = nestedCalls()
-      const watched = calls.storage.within({ runtime, caller, running })
-      running.log.hasCalledCode = true
-      const work = async (): Promise<Result> => {
-        try {
-          return await run({
-            access: (collection) => calls.watchAccess(accessWithin(watched, collection)),
-            joinable: joinable(running, calls),
-          })
-        } finally {
-          await calls.ended()
-        }
+): Promise<Result> {
+  const work = async (unit: Unit): Promise<Result> => {
+    const calls = nestedCalls()
+    const counted = unit.countedBy(calls.storage)
+    unit.callsCode()
+    const untilCallsEnd = async (): Promise<Result> => {
+      try {
+        return await run({
+          access: (collection) => calls.watchAccess(accessWithin(counted, caller, collection)),
+          joinable: joinable(unit, calls),
+        })
+      } finally {
+        await calls.ended()
       }
-      const result = await inTime(work(), timeout, (reject) => {
-        running.log.hasTimedOut = true
-        if (calls.storage.areInProgress()) reject(storageIsLate('The transaction', timeout))
-        else reject(new Error(`The transaction did not end within its timeout of ${timeout} ms.`))
-      })
-      const error = calls.unawaited()
-      if (error !== undefined) throw error
-      return result
-    },
-    ({ rejected, collection }) => {
-      const name = `${collection.application}/${collection.name}`
-      throw new Error(
-        `The transaction was rolled back, because an event of ${name} was rejected after it had written: ${rejected.message}`,
-      )
-    },
-  )
+    }
+    const result = await inTime(untilCallsEnd(), timeout, (reject) => {
+      unit.timedOut()
+      if (calls.storage.areInProgress()) reject(storageIsLate('The transaction', timeout))
+      else reject(new Error(`The transaction did not end within its timeout of ${timeout} ms.`))
+    })
+    const error = calls.unawaited()
+    if (error !== undefined) throw error
+    return result
+  }
+  const undone = ({ rejected, collection }: Rollback): never => {
+    const name = `${collection.application}/${collection.name}`
+    throw new Error(
+      `The transaction was rolled back, because an event of ${name} was rejected after it had written: ${rejected.message}`,
+    )
+  }
+  const options = { mode: 'write', brief: false, repeatsCode: repeats, undone } as const
+  return Unit.outside(runtime).run<Result>(options, work)
 }
 
 /**
@@ -80,25 +77,26 @@ export function runTransaction<Result>(
  * it had written already, the transaction can't be committed any more.
  */
 function accessWithin(
-  terms: Terms,
+  unit: Unit,
+  caller: Caller,
   collection: PublishedCollection,
 ): CollectionAccess<CollectionShape> {
-  return collectionAccess(terms, collection, {
-    event: async (event, caller): Promise<Outcome> => {
+  return collectionAccess(caller, collection, {
+    event: async (event, own): Promise<Outcome> => {
       try {
-        return await runNested(event, { ...terms, caller })
+        return await runEvent(unit, event, own, 'rows')
       } catch (error) {
-        if (error instanceof Rollback) return rejectionFor(caller, error)
+        if (error instanceof Rollback) return error.outcomeFor(own.principal)
         throw error
       }
     },
-    many: async (saves, caller) => {
+    many: async (saves, own) => {
       try {
-        return await runManyNested(saves, { ...terms, caller })
+        return await runMany(unit, saves, own)
       } catch (error) {
         return rejectedMany(error)
       }
     },
-    unstored: (event, work) => work(openScope(terms, { collection, event }, nestedAccess)),
+    unstored: (event, work) => unstored(unit, caller, { collection, event }, work),
   })
 }

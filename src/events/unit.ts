@@ -1,140 +1,203 @@
-import type { PublishedCollection } from '../definition/published.ts'
-import { whenDone, whenSettled, type MaybePromise } from '../maybe-promise.ts'
-import type { DataEvent } from '../request/event.ts'
-import type { RejectedOutcome } from '../request/outcome.ts'
+import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import { asTransaction } from '../observation/open-transaction.ts'
-import { entriesShownTo } from '../request/view.ts'
 import { isStorageError } from '../storage/adapter.ts'
 import type { StorageError, StorageTransaction, TransactionOptions } from '../storage/adapter.ts'
 import { conflictPauses, isConflict } from '../work/repeat-conflicts.ts'
 import { Rollback } from './guard.ts'
 import { notingConflicts, type UnseenKeys } from './repeated-work.ts'
-import type { Caller, Running, Runtime } from './runtime.ts'
-import { isAboutItem } from './write-faults.ts'
+import type { Runtime } from './runtime.ts'
+import type { StorageCalls } from './storage-calls.ts'
 
-/** How a unit of work begins. */
+/** The deepest nesting of events that handlers invoke. */
+const maxDepth = 16
+
+/** How a unit of work begins and ends. */
 export interface UnitOptions<Result> extends Pick<
   TransactionOptions,
   'mode' | 'brief' | 'oneWrite'
 > {
-  /** The collection of its event; absent for other work. If functions serve it, there is no transaction. */
-  readonly collection?: PublishedCollection
-  /** How many events are nested around it. Default 0. */
-  readonly depth?: number | undefined
-  /**
-   * Called instead of failing if the work has ended, but storage rejects the commit because of a value or a
-   * duplicate: a deferred constraint, or one that has undone the transaction.
-   */
-  readonly rejectedAtCommit?: (error: StorageError) => Result
+  /** Whether it has no transaction, because functions serve the collection of its event. Default false. */
+  readonly isServed?: boolean
   /** Whether the work is repeated after a conflict although code of the application was called. Default false. */
   readonly repeatsCode?: boolean
+  /** Returns the result of work that threw a {@link Rollback}; its transaction was rolled back. */
+  readonly undone: (rollback: Rollback) => Result
+  /**
+   * Called if the work has ended and the commit fails, for instance because of a deferred constraint. Undefined: the
+   * unit fails with the error.
+   */
+  readonly rejectedAtCommit?: (error: unknown) => Result | undefined
+}
+
+/** What a unit of work has done so far. */
+interface Log {
+  /** Whether its work has ended, so that only the commit can fail. */
+  hasEnded: boolean
+  writes: number
+  failure: { readonly error: unknown } | undefined
+  hasCalledCode: boolean
+  hasTimedOut: boolean
+  conflict: StorageError | undefined
+  readonly committed: (() => void)[]
 }
 
 /**
- * Runs work as a unit: in a transaction of its own, or without one for a served collection. A
- * {@link Rollback} that the work throws rolls the transaction back, and `undone` returns the result. A
- * transaction that fails because of others is repeated, unless code of the application was called that must not run twice.
+ * A unit of work: what an event and the events that its code invokes do in one transaction. All of it is kept, or none.
+ * An event runs in the unit in progress, or begins its own with {@link Unit.run}.
  */
-export function runUnit<Result>(
-  { adapter }: Runtime,
-  options: UnitOptions<Result>,
-  work: (running: Running) => MaybePromise<Result>,
-  undone: (undo: Rollback) => Result,
-): MaybePromise<Result> {
-  const { collection, depth = 0, mode, brief, oneWrite, rejectedAtCommit, repeatsCode } = options
-  const unseen: UnseenKeys = new Set()
-  let log: Running['log']
-  let hasEnded = false
-  let pause: ReturnType<typeof conflictPauses> | undefined
-  const complete = (transaction?: StorageTransaction): MaybePromise<Result> =>
-    whenDone(work({ transaction, depth, log }), (result) => {
-      if (log.failure !== undefined) throw log.failure.error
-      hasEnded = true
-      return result
-    })
-  const begin = (): MaybePromise<Result> => {
-    log = { writes: 0, committed: [] }
-    hasEnded = false
-    if (collection?.serve !== undefined) return complete()
-    const begun = oneWrite === true ? { mode, brief, oneWrite } : { mode, brief }
-    return adapter.transaction(begun, (transaction) => {
-      const own = repeatsCode === true ? notingConflicts(transaction, log, unseen) : transaction
-      return mode === 'write' ? asTransaction(() => complete(own)) : complete(own)
-    })
+export class Unit {
+  readonly runtime: Runtime
+  /**
+   * Undefined outside of a transaction, and for an event of a served collection: each event that its code invokes is a
+   * unit of its own.
+   */
+  readonly transaction: StorageTransaction | undefined
+  /** How many events are nested in each other. */
+  readonly depth: number
+  readonly #log: Log
+
+  private constructor(
+    runtime: Runtime,
+    transaction: StorageTransaction | undefined,
+    depth: number,
+    log: Log,
+  ) {
+    this.runtime = runtime
+    this.transaction = transaction
+    this.depth = depth
+    this.#log = log
   }
-  const completed = (result: Result): Result => {
-    for (const announce of log.committed) announce()
-    return result
+
+  /** Returns what surrounds an event that no other one has invoked. */
+  static outside(runtime: Runtime): Unit {
+    return new Unit(runtime, undefined, 0, emptyLog())
   }
-  const failed = (error: unknown): MaybePromise<Result> => {
-    if (error instanceof Rollback) return undone(error)
-    if (hasEnded && rejectedAtCommit !== undefined && isAboutItem(error))
-      return rejectedAtCommit(error)
-    const conflict = conflictBehind(error, log)
-    if (conflict === undefined || (log.hasCalledCode === true && repeatsCode !== true)) throw error
-    pause ??= conflictPauses()
-    return pause(conflict).then(
-      () => whenSettled(begin, completed, failed),
-      () => {
-        throw error
-      },
-    )
+
+  /**
+   * Runs work as a unit of its own. A transaction that fails because of others is repeated, unless code of the
+   * application was called that must not run twice.
+   */
+  async run<Result>(
+    options: UnitOptions<Result>,
+    work: (unit: Unit) => MaybePromise<Result>,
+  ): Promise<Result> {
+    const unseen: UnseenKeys | undefined = options.repeatsCode === true ? new Set() : undefined
+    let pause: ReturnType<typeof conflictPauses> | undefined
+    for (;;) {
+      const log = emptyLog()
+      const attempt = (transaction?: StorageTransaction): MaybePromise<Result> =>
+        whenDone(work(new Unit(this.runtime, transaction, this.depth, log)), (result) => {
+          if (log.failure !== undefined) throw log.failure.error
+          log.hasEnded = true
+          return result
+        })
+      try {
+        const isServed = options.isServed === true
+        const result = await (isServed ? attempt() : this.#begin(options, log, unseen, attempt))
+        for (const announce of log.committed) announce()
+        return result
+      } catch (error) {
+        if (error instanceof Rollback) return options.undone(error)
+        const rejected = log.hasEnded ? options.rejectedAtCommit?.(error) : undefined
+        if (rejected !== undefined) return rejected
+        const conflict = repeatableConflict(error, log, options.repeatsCode)
+        if (conflict === undefined) throw error
+        pause ??= conflictPauses()
+        await pause(conflict).catch(() => {
+          throw error
+        })
+      }
+    }
   }
-  return whenSettled(begin, completed, failed)
+
+  #begin<Result>(
+    { mode, brief, oneWrite }: UnitOptions<Result>,
+    log: Log,
+    unseen: UnseenKeys | undefined,
+    attempt: (transaction: StorageTransaction) => MaybePromise<Result>,
+  ): Promise<Result> {
+    const options = oneWrite === true ? { mode, brief, oneWrite } : { mode, brief }
+    const note = (conflict: StorageError): void => {
+      log.conflict ??= conflict
+    }
+    const work: typeof attempt =
+      unseen === undefined
+        ? attempt
+        : (transaction) => attempt(notingConflicts(transaction, note, unseen))
+    return this.runtime.adapter.transaction(options, mode === 'write' ? asTransaction(work) : work)
+  }
+
+  /** Returns this unit for an event in it. Throws a TypeError if events are nested too deeply. */
+  nested(): Unit {
+    if (this.depth >= maxDepth) throw new TypeError('Handlers invoke events without end.')
+    return new Unit(this.runtime, this.transaction, this.depth + 1, this.#log)
+  }
+
+  /** Returns this unit with its calls of storage counted while they are in progress. */
+  countedBy(calls: StorageCalls): Unit {
+    const runtime = { ...this.runtime, adapter: calls.adapter(this.runtime.adapter) }
+    const transaction = this.transaction && calls.transaction(this.transaction)
+    return new Unit(runtime, transaction, this.depth, this.#log)
+  }
+
+  /** Returns the transaction. Throws an Error if there is none. */
+  requireTransaction(): StorageTransaction {
+    if (this.transaction === undefined) throw new Error('The event runs without a transaction.')
+    return this.transaction
+  }
+
+  /** How many rows were written. */
+  get writes(): number {
+    return this.#log.writes
+  }
+
+  /** Counts rows that were written. */
+  wrote(rows = 1): void {
+    this.#log.writes += rows
+  }
+
+  /** Makes the unit fail, also if application code catches the error, because what was written must be rolled back. */
+  fail(error: unknown): void {
+    this.#log.failure ??= { error }
+  }
+
+  /** Called before code of the application, after which the unit is not repeated. */
+  callsCode(): void {
+    this.#log.hasCalledCode = true
+  }
+
+  /** Called if code of the application has not ended in time, so that it may still run. */
+  timedOut(): void {
+    this.#log.hasTimedOut = true
+  }
+
+  /** Calls a function after the commit, or the end of a unit without a transaction. It MUST NOT throw. */
+  onCommit(announce: () => void): void {
+    this.#log.committed.push(announce)
+  }
+}
+
+function emptyLog(): Log {
+  return {
+    hasEnded: false,
+    writes: 0,
+    failure: undefined,
+    hasCalledCode: false,
+    hasTimedOut: false,
+    conflict: undefined,
+    committed: [],
+  }
 }
 
 /** Returns the conflict because of which work may be repeated: the error, or that for which code has thrown its own. */
-function conflictBehind(
+function repeatableConflict(
   error: unknown,
-  { conflict, hasTimedOut }: Running['log'],
+  { conflict, hasTimedOut, hasCalledCode }: Log,
+  repeatsCode = false,
 ): StorageError | undefined {
   // Its code may still run, beside a repetition.
-  if (hasTimedOut === true) return undefined
+  if (hasTimedOut || (hasCalledCode && !repeatsCode)) return undefined
   if (isConflict(error)) return error
   // An error of storage is the reason itself.
   return isStorageError(error) ? undefined : conflict
-}
-
-/**
- * Returns a rejection as the caller of the outermost event may see it. The rejected event may be one
- * that a handler invoked with the rights of `system`.
- */
-export function rejectionFor(
-  { principal }: Caller,
-  { rejected, collection }: Rollback,
-): RejectedOutcome {
-  const validations = entriesShownTo(principal, collection, rejected.validations)
-  return { ...rejected, validations }
-}
-
-/** Returns whether the unit of an event ends with its first write that succeeds, and can't fail after it. */
-export function isOneWrite({ collection, type, output }: DataEvent): boolean {
-  if (type === 'Filter' || output !== undefined) return false
-  const { before, after } = collection.events[type] ?? {}
-  // Application code may write other items, and deletes may write those that refer to the item.
-  if (before !== undefined || after !== undefined || collection.rulesOn[type].length > 0)
-    return false
-  // The value that a column default gives may not fit.
-  if (type === 'Insert') return !collection.hasColumnDefaults
-  return type === 'Update' || collection.referredBy.length === 0
-}
-
-/**
- * Returns whether the transactions of a collection may share a commit. Application code that waits would
- * block the writers that share it. A collection whose code is declared async, or has returned a promise
- * before, is written in transactions of its own.
- */
-export function isBrief(runtime: Runtime, collection: PublishedCollection): boolean {
-  const known = runtime.waiting.get(collection)
-  if (known !== undefined) return !known
-  // `prepare` runs before the transaction.
-  const handlers = Object.values(collection.events).flatMap((event) =>
-    Object.entries(event as Readonly<Record<string, object>>)
-      .filter(([moment]) => moment !== 'prepare')
-      .map(([, handler]) => handler),
-  )
-  const checks = collection.validations.map((rule) => ('check' in rule ? rule.check : rule.schema))
-  const waits = [...handlers, ...checks].some((code) => code.constructor.name === 'AsyncFunction')
-  runtime.waiting.set(collection, waits)
-  return !waits
 }

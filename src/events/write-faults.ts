@@ -1,6 +1,5 @@
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { inSequence, whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import { messageOf, type Named } from '../messages/message.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
@@ -34,10 +33,10 @@ export class MissingReference extends Error {}
  * reports one violated constraint; references and unique groups of the definition are all checked again,
  * so that the entries are the same on every storage.
  */
-export function writeFaults(
+export async function writeFaults(
   save: FailedSave,
   error: unknown,
-): MaybePromise<readonly ValidationEntry[]> {
+): Promise<readonly ValidationEntry[]> {
   // Its message is among the findings.
   if (error instanceof HandlerRejection) return []
   const { event } = save
@@ -46,15 +45,14 @@ export function writeFaults(
   const { uniques, references } = event.collection
   const reported = isMissing ? [] : entriesOf(event.collection, error)
   if (uniques.length === 0 && references.length === 0) return reported
-  const all = (): MaybePromise<readonly ValidationEntry[]> =>
-    whenDone(violations({ ...save, event }), (found) => (found.length > 0 ? found : reported))
-  // Nothing was written.
-  if (isMissing) return all()
-  return whenFailed(all, (failure) => {
-    // Not every storage can read after a failure.
-    if (isStorageError(failure)) return reported
-    throw failure
-  })
+  try {
+    const found = await violations({ ...save, event })
+    return found.length > 0 ? found : reported
+  } catch (failure) {
+    // Not every storage can read after a failure. Before a write, nothing has failed yet.
+    if (isMissing || !isStorageError(failure)) throw failure
+    return reported
+  }
 }
 
 /** Returns the errors of a key that the default of a column has given to a new item. */
@@ -107,53 +105,51 @@ function labelled({ byName }: PublishedCollection, names: readonly string[]): re
 
 type FailedWrite = FailedSave & { readonly event: InsertEvent | UpdateEvent }
 
-function violations(save: FailedWrite): MaybePromise<readonly ValidationEntry[]> {
+async function violations(save: FailedWrite): Promise<readonly ValidationEntry[]> {
   const { collection } = save.event
-  return whenDone(referringItem(save), (referring) => {
-    if (referring === undefined) return []
-    return whenDone(missingReferences(referring), (missing) =>
-      whenDone(repeatedGroups(referring), (repeated) => [
-        ...missing.flatMap(({ fields, to }) => {
-          const message = messageOf('unreferenced', { fields, collection: to.name })
-          return groupEntries(namesOf(fields), message, 'sendable')
-        }),
-        ...repeated.flatMap((fields) => duplicateEntries(collection, namesOf(fields))),
-      ]),
-    )
-  })
+  const referring = await referringItem(save)
+  if (referring === undefined) return []
+  const missing = await missingReferences(referring)
+  const repeated = await repeatedGroups(referring)
+  return [
+    ...missing.flatMap(({ fields, to }) => {
+      const message = messageOf('unreferenced', { fields, collection: to.name })
+      return groupEntries(namesOf(fields), message, 'sendable')
+    }),
+    ...repeated.flatMap((fields) => duplicateEntries(collection, namesOf(fields))),
+  ]
 }
 
 /** Returns the item that was to be written. An update that was written without reading it reads it now. */
-function referringItem(save: FailedWrite): MaybePromise<ReferringItem | undefined> {
+async function referringItem(save: FailedWrite): Promise<ReferringItem | undefined> {
   const { event, scope, stored, draft } = save
   if (draft !== null) return { event, scope, stored, item: draft }
   if (event.type === 'Insert') return undefined
   const { collection, conditions, submitted } = event
-  const read = scope.source.filter(collection, oneItem(conditions, collection.allNames))
-  return whenDone(read, ({ rows: [row] }) => {
-    if (row === undefined) return undefined
-    return { event, scope, stored: row, item: { ...row, ...submitted.values } }
-  })
+  const query = oneItem(conditions, collection.allNames)
+  const { rows } = await scope.source.filter(collection, query)
+  const [row] = rows
+  if (row === undefined) return undefined
+  return { event, scope, stored: row, item: { ...row, ...submitted.values } }
 }
 
 /** Returns the key and the unique groups that another item has as well. */
-function repeatedGroups(
+async function repeatedGroups(
   referring: ReferringItem,
-): MaybePromise<readonly (readonly PublishedField[])[]> {
+): Promise<readonly (readonly PublishedField[])[]> {
   const { event, scope, stored, item } = referring
   const { collection } = event
   const { key, uniques } = collection
   const groups = stored === null && key.length > 0 ? [key, ...uniques] : uniques
   const repeated: (readonly PublishedField[])[] = []
-  const visited = inSequence(groups, (fields) => {
+  for (const fields of groups) {
     const values = storedValues(fields, item)
-    if (values === undefined || !isChanged(fields, referring)) return
+    if (values === undefined || !isChanged(fields, referring)) continue
     const query = oneItem(equalTo(fields, values), namesOf(fields))
-    return whenDone(scope.source.filter(collection, query), (page) => {
-      if (page.rows.length > 0) repeated.push(fields)
-    })
-  })
-  return whenDone(visited, () => repeated)
+    const { rows } = await scope.source.filter(collection, query)
+    if (rows.length > 0) repeated.push(fields)
+  }
+  return repeated
 }
 
 function namesOf(fields: readonly PublishedField[]): readonly string[] {

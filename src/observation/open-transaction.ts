@@ -22,17 +22,21 @@ const channel = builtin<{ channel(name: string): Channel }>('diagnostics_channel
   'rowgate:write-transaction',
 )
 
-/** Runs the work of a write transaction so that {@link transactionDetector} detects it. */
-export function asTransaction<Result>(work: () => MaybePromise<Result>): MaybePromise<Result> {
-  if (channel?.hasSubscribers !== true) return work()
-  const transaction = { isOpen: true }
-  return whenEnded(
-    () => channel.runStores(transaction, work),
-    () => {
-      // Code that the work has started and not awaited may still run.
-      transaction.isOpen = false
-    },
-  )
+/** Returns the work of a write transaction so that {@link transactionDetector} detects it while it runs. */
+export function asTransaction<Given, Result>(
+  work: (given: Given) => MaybePromise<Result>,
+): (given: Given) => MaybePromise<Result> {
+  if (channel?.hasSubscribers !== true) return work
+  return (given) => {
+    const transaction = { isOpen: true }
+    return whenEnded(
+      () => channel.runStores(transaction, () => work(given)),
+      () => {
+        // Code that the work has started and not awaited may still run.
+        transaction.isOpen = false
+      },
+    )
+  }
 }
 
 /** Detects whether code runs in a write transaction. */

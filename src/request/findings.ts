@@ -67,7 +67,7 @@ export function decide(
 }
 
 /** The decision on an event without findings. */
-export const noFindings: Decision = { blocking: [], information: [] }
+const noFindings: Decision = { blocking: [], information: [] }
 
 function withSource(entry: ValidationEntry, { source, valuesOf = [] }: Finding): ValidationEntry {
   if (valuesOf.length > 0) showOnlyWith(entry, { fields: valuesOf, shownTo: 'readable' })

@@ -1,5 +1,6 @@
 import { runEvent } from '../../src/events/run.ts'
 import type { Caller, Runtime } from '../../src/events/runtime.ts'
+import { Unit } from '../../src/events/unit.ts'
 import {
   memoryStorage,
   principal,
@@ -86,6 +87,6 @@ export function stubbedStorage(
     calls,
     transactions,
     reports,
-    run: async (event, as) => runEvent(runtime, event, callerOf(as), 'rows'),
+    run: async (event, as) => runEvent(Unit.outside(runtime), event, callerOf(as), 'rows'),
   }
 }

@@ -1,9 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { nestedAccess, runEvent } from '../../src/events/run.ts'
-import type { Runtime, Terms } from '../../src/events/runtime.ts'
-import { runSave } from '../../src/events/save.ts'
+import type { Runtime } from '../../src/events/runtime.ts'
+import { saveItem } from '../../src/events/save.ts'
 import { insertSteps, updateSteps } from '../../src/events/save-steps.ts'
-import { openScope } from '../../src/events/scope.ts'
+import { Scope } from '../../src/events/scope.ts'
+import { Unit } from '../../src/events/unit.ts'
 import {
   anonymous,
   defineCollection,
@@ -56,15 +57,17 @@ async function withNotes(
   const runtime = await openNotes(behaviour)
   const collection = runtime.collectionOf('desk', 'notes')
   const view = viewOf(collection, anonymous)
-  await runtime.adapter.transaction({ mode: 'write', brief: false }, async (transaction) => {
-    const running = { transaction, depth: 1, log: { writes: 0, committed: [] } }
-    const terms: Terms = { runtime, caller, running }
+  const undone = (): never => {
+    throw new Error('The saves were rolled back.')
+  }
+  await Unit.outside(runtime).run({ mode: 'write', brief: false, undone }, async (unit) => {
     const scope = (event: 'Insert' | 'Update') =>
-      openScope(terms, { collection, event }, nestedAccess)
+      new Scope(unit.nested(), caller, { collection, event }, nestedAccess)
     await work({
-      insert: (id, title) => runSave(insertSteps, planInsert(view, { id, title }), scope('Insert')),
+      insert: (id, title) =>
+        saveItem(insertSteps, planInsert(view, { id, title }), scope('Insert')),
       update: (id, title) =>
-        runSave(updateSteps, planUpdate(view, [id], { title }), scope('Update')),
+        saveItem(updateSteps, planUpdate(view, [id], { title }), scope('Update')),
     })
   })
 }
@@ -73,9 +76,9 @@ test('a Filter of a storage that answers at once returns its outcome, not a prom
   const runtime = await openNotes()
   const view = viewOf(runtime.collectionOf('desk', 'notes'), anonymous)
   const missing = itemEvent(view, [equal('id', 1)])
-  expect(() => runEvent(runtime, missing, caller)).toThrow('Not found.')
+  expect(() => runEvent(Unit.outside(runtime), missing, caller)).toThrow('Not found.')
   const page = { ...missing, result: 'page' } as const
-  expect(runEvent(runtime, page, caller)).toMatchObject({ type: 'page', count: null })
+  expect(runEvent(Unit.outside(runtime), page, caller)).toMatchObject({ type: 'page', count: null })
 })
 
 test('a save whose code does not wait returns its outcome, not a promise', async () => {

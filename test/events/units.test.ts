@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { pageOf } from '../../src/events/conditions.ts'
 import { runCustom } from '../../src/events/custom.ts'
-import { runEvent, runUnstored } from '../../src/events/run.ts'
-import { requireTransaction } from '../../src/events/runtime.ts'
+import { runEvent, unstored } from '../../src/events/run.ts'
 import { runTransaction } from '../../src/events/transaction.ts'
+import { Unit } from '../../src/events/unit.ts'
 import {
   createService,
   defineCollection,
@@ -79,7 +79,7 @@ describe('the transaction of', () => {
     const collection = publish()
     const { runtime, transactions } = stubbedStorage(collection)
     const event = { collection, event: 'New' } as const
-    await runUnstored({ runtime, caller: callerOf() }, event, () => 1)
+    await unstored(Unit.outside(runtime), callerOf(), event, () => 1)
     expect(transactions).toEqual([{ mode: 'read', brief: false }])
   })
 
@@ -116,7 +116,7 @@ test('a page is text if storage writes it, unless rows are requested', async () 
   const { runtime } = stubbedStorage(collection)
   const adapter = { ...runtime.adapter, filterText: () => ({ items: ['{}'], count: null }) }
   const page = pageOf(viewOf(collection, maria), {}, {})
-  const all = { ...runtime, adapter }
+  const all = Unit.outside({ ...runtime, adapter })
   expect(await runEvent(all, page, callerOf())).toMatchObject({ page: { json: '[{}]' } })
   expect(await runEvent(all, page, callerOf(), 'rows')).toMatchObject({ page: { rows: [] } })
 })
@@ -137,13 +137,13 @@ test('the signal of a handler is aborted when the client leaves', async () => {
   })
   const { runtime } = stubbedStorage(collection)
   const event = planInsert(viewOf(collection, maria), { id: 1 })
-  await runEvent(runtime, event, { ...callerOf(maria), signal: () => client.signal })
+  await runEvent(Unit.outside(runtime), event, { ...callerOf(maria), signal: () => client.signal })
   expect(seen).toEqual([false, true, new Error('left')])
 })
 
 test('a unit without a transaction has none to read with', () => {
-  const running = { transaction: undefined, depth: 0, log: { writes: 0, committed: [] } }
-  expect(() => requireTransaction(running)).toThrow('The event runs without a transaction.')
+  const unit = Unit.outside(stubbedStorage(publish()).runtime)
+  expect(() => unit.requireTransaction()).toThrow('The event runs without a transaction.')
 })
 
 describe('New and Change of another collection', () => {
@@ -248,7 +248,7 @@ describe('an event that another one has invoked, and that is rejected after it h
     const hidden = publishCollection('app', 'inner', inner)
     const { runtime } = stubbedStorage(outer)
     const event = planInsert(viewOf(outer, maria), { id: 1 })
-    const run = { ...runtime, collectionOf: () => hidden }
+    const run = Unit.outside({ ...runtime, collectionOf: () => hidden })
     expect(await runEvent(run, event, callerOf())).toStrictEqual({
       type: 'rejected',
       reason: 'errors',
