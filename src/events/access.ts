@@ -14,8 +14,8 @@ import { isServiceError } from '../errors.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import { entriesIn } from '../protocol/envelope.ts'
 import type { DataEvent } from '../request/event.ts'
-import type { ItemValues } from '../request/query.ts'
-import type { Outcome } from '../request/outcome.ts'
+import type { ItemValues, Row } from '../request/query.ts'
+import type { Outcome, PageOutcome } from '../request/outcome.ts'
 import { itemEvent, planDelete, planInsert, planUpdate } from '../request/plan.ts'
 import { keyConditions } from '../request/resolve.ts'
 import { itemOf } from '../request/serialize.ts'
@@ -41,131 +41,170 @@ export interface EventRunner {
   ) => MaybePromise<Result>
 }
 
+type Access = CollectionAccess<CollectionShape>
+
 /** Returns a collection for application code, with the rights of the caller. */
 export function collectionAccess(
   caller: Caller,
   collection: PublishedCollection,
   runner: EventRunner,
-): CollectionAccess<CollectionShape> {
-  const { language } = caller
-  const run = async (event: DataEvent, options: SaveOptions = {}): Promise<Outcome> => {
+): Access {
+  return Object.freeze(new CalledCollection(caller, collection, runner))
+}
+
+// Its methods are functions of the object itself, so that each can be wrapped and passed on.
+class CalledCollection implements Access {
+  readonly #caller: Caller
+  readonly #collection: PublishedCollection
+  readonly #runner: EventRunner
+
+  constructor(caller: Caller, collection: PublishedCollection, runner: EventRunner) {
+    this.#caller = caller
+    this.#collection = collection
+    this.#runner = runner
+  }
+
+  readonly filter: Access['filter'] = async (conditions = {}, options = {}) => {
+    const outcome = await this.#page('filter', conditions, options)
+    const items = outcome.page.rows.map((row) => itemOf(this.#collection, row, outcome.select))
+    const { count, notes } = outcome
+    const validations = entriesIn(outcome.validations, this.#caller.language)
+    return { items, count, validations, ...(notes?.next !== undefined && { next: notes.next }) }
+  }
+
+  readonly count: Access['count'] = async (conditions = {}) => {
+    const { count } = await this.#page('count', conditions, { limit: 0, count: true })
+    return count ?? 0
+  }
+
+  readonly exists: Access['exists'] = async (conditions = {}) => {
+    const found = await this.#page('exists', conditions, { limit: 1 })
+    return found.page.rows.length > 0
+  }
+
+  readonly get: Access['get'] = (key) =>
+    unlessMissing(async () => {
+      const view = this.#viewFor('Filter')
+      const conditions = keyConditions(this.#collection, keyOf(this.#collection, key))
+      const result = this.#result(await this.#event(itemEvent(view, conditions)))
+      if (result.rejected) throw new Error(result.message)
+      return result.item
+    })
+
+  readonly new: Access['new'] = async () => {
+    const view = this.#viewFor('Insert')
+    return this.#runner.unstored('New', (scope) => newItem(view, scope))
+  }
+
+  readonly change = (async (values: Readonly<ItemValues>, key?: unknown) => {
+    const given = givenValues(this.#collection, values, 'change')
+    const parts = key === undefined ? undefined : keyOf(this.#collection, key)
+    const event = key === undefined ? 'Insert' : 'Update'
+    const change = { view: this.#viewFor(event), values: given, key: parts }
+    return unlessMissing(() => this.#runner.unstored(event, (scope) => changeItem(change, scope)))
+  }) as Access['change']
+
+  readonly insert: Access['insert'] = async (values, options) => {
+    const given = givenValues(this.#collection, values, 'insert')
+    return this.#result(await this.#event(planInsert(this.#viewFor('Insert'), given), options))
+  }
+
+  readonly update: Access['update'] = (key, values, options) =>
+    unlessMissing(async () => {
+      const given = givenValues(this.#collection, values, 'update')
+      const event = planUpdate(this.#viewFor('Update'), keyOf(this.#collection, key), given)
+      return this.#result(await this.#event(event, options))
+    })
+
+  readonly delete: Access['delete'] = (key, options) =>
+    unlessMissing(async () => {
+      const event = planDelete(this.#viewFor('Delete'), keyOf(this.#collection, key))
+      return this.#result(await this.#event(event, options))
+    })
+
+  readonly insertMany: Access['insertMany'] = async (values, options = {}) => {
+    requireSaveOptions('insertMany', options)
+    if (!Array.isArray(values)) {
+      throw new TypeError(`insertMany: the values must be a list, not ${describe(values)}`)
+    }
+    const view = this.#viewFor('Insert')
+    const events = Array.from(values as readonly unknown[], (each) =>
+      planInsert(view, givenValues(this.#collection, each, 'insertMany')),
+    )
+    return this.#many({ type: 'Insert', filter: undefined, plan: () => events }, options)
+  }
+
+  readonly updateMany: Access['updateMany'] = async (conditions, values, options = {}) => {
+    requireSaveOptions('updateMany', options)
+    const given = givenValues(this.#collection, values, 'updateMany')
+    const view = this.#viewFor('Update')
+    const saves = this.#matching('updateMany', conditions, (key) => planUpdate(view, key, given))
+    return this.#many({ type: 'Update', ...saves }, options)
+  }
+
+  readonly deleteMany: Access['deleteMany'] = async (conditions, options = {}) => {
+    requireSaveOptions('deleteMany', options)
+    const view = this.#viewFor('Delete')
+    const saves = this.#matching('deleteMany', conditions, (key) => planDelete(view, key))
+    return this.#many({ type: 'Delete', ...saves }, options)
+  }
+
+  #viewFor(event: PublishedEventName): View {
+    const { principal } = this.#caller
+    requireRight(this.#collection, event, principal)
+    return viewOf(this.#collection, principal)
+  }
+
+  async #event(event: DataEvent, options: SaveOptions = {}): Promise<Outcome> {
     requireSaveOptions(event.type, options)
-    const confirmed = confirmedBy(options.ignoreWarnings ?? caller.confirmed)
-    return runner.event(event, { ...caller, confirmed })
+    return this.#runner.event(event, this.#confirming(options))
   }
-  const viewFor = (event: PublishedEventName): View => {
-    requireRight(collection, event, caller.principal)
-    return viewOf(collection, caller.principal)
+
+  #result(outcome: Outcome): ReturnType<typeof saveResult> {
+    return saveResult(outcome, this.#caller.language)
   }
-  const runMany = async (
+
+  async #many(
     saves: Omit<ManySaves, 'collection'>,
     options: SaveOptions,
-  ): Promise<SaveManyResult<CollectionShape>> => {
-    requireTogether(`${saves.type} of several items`, collection)
-    const confirmed = confirmedBy(options.ignoreWarnings ?? caller.confirmed)
-    const all = { collection, ...saves }
-    return manyResult(all, await runner.many(all, { ...caller, confirmed }), language)
+  ): Promise<SaveManyResult<CollectionShape>> {
+    requireTogether(`${saves.type} of several items`, this.#collection)
+    const all = { collection: this.#collection, ...saves }
+    const outcome = await this.#runner.many(all, this.#confirming(options))
+    return manyResult(all, outcome, this.#caller.language)
   }
+
+  /** Returns the caller with the warnings that options confirm. */
+  #confirming({ ignoreWarnings }: SaveOptions): Caller {
+    const ids = ignoreWarnings ?? this.#caller.confirmed
+    return { ...this.#caller, confirmed: ids === 'all' ? 'all' : new Set(ids) }
+  }
+
   /** Plans saves of the items that meet conditions. */
-  const matching = (
+  #matching(
     call: string,
     conditions: Conditions<CollectionShape>,
     plan: (key: readonly StoredValue[]) => SaveEvent,
-  ): Pick<ManySaves, 'filter' | 'plan'> => {
-    if (collection.key.length === 0) {
-      throw new TypeError(`${collection.name} has no key, so its items can't be changed.`)
-    }
-    const page = pageOf(viewFor('Filter'), conditions, {}, call)
-    const names = collection.key.map(({ name }) => name)
+  ): Pick<ManySaves, 'filter' | 'plan'> {
+    const { name, key } = this.#collection
+    if (key.length === 0) throw new TypeError(`${name} has no key, so its items can't be changed.`)
+    const page = pageOf(this.#viewFor('Filter'), conditions, {}, call)
+    const names = key.map((field) => field.name)
     return {
       filter: { ...page, query: { ...page.query, select: names } },
-      plan: (rows) => rows.map((row) => plan(names.map((name) => row[name] as StoredValue))),
+      plan: (rows) => rows.map((row) => plan(names.map((one) => row[one] as StoredValue))),
     }
   }
-  const page = async (call: string, conditions: unknown, options: FilterOptions) => {
-    const outcome = await run(pageOf(viewFor('Filter'), conditions, options, call))
+
+  async #page(
+    call: string,
+    conditions: unknown,
+    options: FilterOptions,
+  ): Promise<PageOutcome & { readonly page: { readonly rows: readonly Row[] } }> {
+    const outcome = await this.#event(pageOf(this.#viewFor('Filter'), conditions, options, call))
     if (outcome.type !== 'page' || !('rows' in outcome.page)) throw unexpected(outcome)
     return { ...outcome, page: outcome.page }
   }
-  return Object.freeze({
-    filter: async (conditions = {}, options = {}) => {
-      const outcome = await page('filter', conditions, options)
-      const items = outcome.page.rows.map((row) => itemOf(collection, row, outcome.select))
-      const { count, notes } = outcome
-      const validations = entriesIn(outcome.validations, language)
-      return { items, count, validations, ...(notes?.next !== undefined && { next: notes.next }) }
-    },
-    count: async (conditions = {}) => {
-      const { count } = await page('count', conditions, { limit: 0, count: true })
-      return count ?? 0
-    },
-    exists: async (conditions = {}) => {
-      const found = await page('exists', conditions, { limit: 1 })
-      return found.page.rows.length > 0
-    },
-    get: (key) =>
-      unlessMissing(async () => {
-        const view = viewFor('Filter')
-        const conditions = keyConditions(collection, keyOf(collection, key))
-        const result = saveResult(await run(itemEvent(view, conditions)), language)
-        if (result.rejected) throw new Error(result.message)
-        return result.item
-      }),
-    new: async () => {
-      const view = viewFor('Insert')
-      return runner.unstored('New', (scope) => newItem(view, scope))
-    },
-    change: (async (values: Readonly<ItemValues>, key?: unknown) => {
-      const given = givenValues(collection, values, 'change')
-      const parts = key === undefined ? undefined : keyOf(collection, key)
-      const event = key === undefined ? 'Insert' : 'Update'
-      const change = { view: viewFor(event), values: given, key: parts }
-      return unlessMissing(() => runner.unstored(event, (scope) => changeItem(change, scope)))
-    }) as CollectionAccess<CollectionShape>['change'],
-    insert: async (values, options) => {
-      const given = givenValues(collection, values, 'insert')
-      return saveResult(await run(planInsert(viewFor('Insert'), given), options), language)
-    },
-    update: (key, values, options) =>
-      unlessMissing(async () => {
-        const given = givenValues(collection, values, 'update')
-        const event = planUpdate(viewFor('Update'), keyOf(collection, key), given)
-        return saveResult(await run(event, options), language)
-      }),
-    delete: (key, options) =>
-      unlessMissing(async () => {
-        const event = planDelete(viewFor('Delete'), keyOf(collection, key))
-        return saveResult(await run(event, options), language)
-      }),
-    insertMany: async (values, options = {}) => {
-      requireSaveOptions('insertMany', options)
-      if (!Array.isArray(values)) {
-        throw new TypeError(`insertMany: the values must be a list, not ${describe(values)}`)
-      }
-      const view = viewFor('Insert')
-      const events = Array.from(values as readonly unknown[], (each) =>
-        planInsert(view, givenValues(collection, each, 'insertMany')),
-      )
-      return runMany({ type: 'Insert', filter: undefined, plan: () => events }, options)
-    },
-    updateMany: async (conditions, values, options = {}) => {
-      requireSaveOptions('updateMany', options)
-      const given = givenValues(collection, values, 'updateMany')
-      const view = viewFor('Update')
-      const saves = matching('updateMany', conditions, (key) => planUpdate(view, key, given))
-      return runMany({ type: 'Update', ...saves }, options)
-    },
-    deleteMany: async (conditions, options = {}) => {
-      requireSaveOptions('deleteMany', options)
-      const view = viewFor('Delete')
-      const saves = matching('deleteMany', conditions, (key) => planDelete(view, key))
-      return runMany({ type: 'Delete', ...saves }, options)
-    },
-  } satisfies CollectionAccess<CollectionShape>)
-}
-
-function confirmedBy(ids: NonNullable<SaveOptions['ignoreWarnings']>): Caller['confirmed'] {
-  return ids === 'all' ? 'all' : new Set(ids)
 }
 
 async function unlessMissing<Value>(work: () => MaybePromise<Value>): Promise<Value | undefined> {

@@ -33,40 +33,11 @@ export function notingConflicts(
       return await on.insert(collection, row)
     } catch (error) {
       if (!isStorageError(error) || error.kind !== 'duplicate') throw error
-      throw await duplicateOrConflict(collection, row, error)
-    }
-  }
-
-  /** Returns the error of an insert whose row has a duplicate. */
-  async function duplicateOrConflict(
-    collection: PublishedCollection,
-    row: Row,
-    error: StorageError,
-  ): Promise<StorageError> {
-    const values = keyOf(collection, row, error)
-    if (values === undefined) return error
-    const { application, name } = collection
-    const id = JSON.stringify([application, name, ...values])
-    if ((await isSeen(collection, values)) || unseen.has(id)) return error
-    unseen.add(id)
-    return new StorageError('unavailable', { cause: error, isConflict: true })
-  }
-
-  async function isSeen(
-    collection: PublishedCollection,
-    values: readonly StoredValue[],
-  ): Promise<boolean> {
-    const { key } = collection
-    const conditions = key.map(({ name }, index) => equal(name, values[index] ?? null))
-    const query = oneItem(
-      conditions,
-      key.map(({ name }) => name),
-    )
-    try {
-      return (await on.filter(collection, query)).rows.length > 0
-    } catch {
-      // Not every storage can read after a failure.
-      return true
+      const values = keyOf(collection, row, error)
+      const isConflicting =
+        values !== undefined && (await isFirstUnseen(on, collection, values, unseen))
+      if (!isConflicting) throw error
+      throw new StorageError('unavailable', { cause: error, isConflict: true })
     }
   }
 
@@ -79,6 +50,31 @@ export function notingConflicts(
     }),
     delete: (...given) => noting(() => on.delete(...given)),
   }
+}
+
+/** Returns whether a transaction does not see the row of a key in use, for the first time of repeated work. */
+async function isFirstUnseen(
+  on: StorageTransaction,
+  collection: PublishedCollection,
+  values: readonly StoredValue[],
+  unseen: UnseenKeys,
+): Promise<boolean> {
+  const { application, name, key } = collection
+  const conditions = key.map((field, index) => equal(field.name, values[index] ?? null))
+  const query = oneItem(
+    conditions,
+    key.map((field) => field.name),
+  )
+  try {
+    if ((await on.filter(collection, query)).rows.length > 0) return false
+  } catch {
+    // Not every storage can read after a failure.
+    return false
+  }
+  const id = JSON.stringify([application, name, ...values])
+  if (unseen.has(id)) return false
+  unseen.add(id)
+  return true
 }
 
 /** Returns the key of a row that may be the reason of a duplicate; undefined if another value certainly is. */

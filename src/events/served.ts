@@ -39,27 +39,97 @@ export function servedSource(
   scope: ServingScope,
   serve: Serve<CollectionShape>,
 ): StorageTransaction {
-  const { collection, caller } = scope
-  // The item that the event has read. An event writes only this one.
-  let read: Row | undefined
+  return new ServedSource(scope, serve)
+}
 
-  async function run<Result>(
+class ServedSource implements StorageTransaction {
+  readonly #scope: ServingScope
+  readonly #serve: Serve<CollectionShape>
+  readonly #collection: PublishedCollection
+  /** The item that the event has read. An event writes only this one. */
+  #read: Row | undefined
+
+  constructor(scope: ServingScope, serve: Serve<CollectionShape>) {
+    this.#scope = scope
+    this.#serve = serve
+    this.#collection = scope.collection
+  }
+
+  async filter(_: PublishedCollection, query: StorageQuery): Promise<StoragePage> {
+    if (!isItemQuery(this.#collection, query)) return this.#page(query)
+    this.#read = await this.#item(query)
+    const rows = this.#read === undefined ? [] : [this.#read]
+    return { rows, count: query.count ? rows.length : null }
+  }
+
+  async insert(_: PublishedCollection, row: Row): Promise<Row> {
+    const collection = this.#collection
+    return this.#call('insert', { item: itemOf(collection, row) }, (returned) => {
+      const inserted = returnedRow(collection, 'insert', returned)
+      const given = collection.key.flatMap(({ name }) => {
+        const value = row[name] ?? null
+        return value === null ? [] : [equal(name, value)]
+      })
+      const { rows } = viewOf(collection, this.#scope.caller.principal)
+      this.#requireMeets('insert', inserted, [...given, ...rows])
+      return inserted
+    })
+  }
+
+  async update(
+    _: PublishedCollection,
+    conditions: readonly Condition[],
+    changes: Row,
+  ): Promise<Row | undefined> {
+    const collection = this.#collection
+    const before = await this.#current(conditions)
+    if (before === undefined) return undefined
+    const given = {
+      key: keyValue(keyIn(collection, conditions)),
+      item: itemOf(collection, { ...before, ...changes }),
+      changes: itemOf(collection, changes, Object.keys(changes)),
+      stored: itemOf(collection, before),
+    }
+    return this.#call('update', given, (returned) => {
+      if (returned === undefined) return undefined
+      const row = returnedRow(collection, 'update', returned)
+      this.#requireMeets('update', row, conditions)
+      return row
+    })
+  }
+
+  async delete(_: PublishedCollection, conditions: readonly Condition[]): Promise<Row | undefined> {
+    const collection = this.#collection
+    const before = await this.#current(conditions)
+    if (before === undefined) return undefined
+    const key = keyValue(keyIn(collection, conditions))
+    const given = { key, stored: itemOf(collection, before) }
+    return this.#call('delete', given, (returned) => {
+      if (typeof returned === 'boolean') return returned ? before : undefined
+      throw returnedError(collection, 'delete', 'neither true nor false')
+    })
+  }
+
+  async #call<Result>(
     name: FunctionName,
     given: object,
     accept: (returned: unknown) => Result,
   ): Promise<Result> {
-    const code = serve[name] as ((call: object) => unknown) | undefined
+    const scope = this.#scope
+    const code = this.#serve[name] as ((call: object) => unknown) | undefined
     if (code === undefined) {
-      throw new TypeError(`${collection.application}/${collection.name} has no function ${name}.`)
+      const { application, name: collection } = this.#collection
+      throw new TypeError(`${application}/${collection} has no function ${name}.`)
     }
     const context = contextOf(scope.context(), name)
     const call = Object.assign(context, given, countingOf(scope.calls.storage))
     const checked = (): MaybePromise<Result> =>
       whenDone(code(call), (returned) => checkReturned(returned, accept))
-    return scope.call(`serve.${name}`, checked, serve.timeout)
+    return scope.call(`serve.${name}`, checked, this.#serve.timeout)
   }
 
-  async function page(query: StorageQuery): Promise<StoragePage> {
+  async #page(query: StorageQuery): Promise<StoragePage> {
+    const collection = this.#collection
     const shown = shownConditions(collection, query.conditions)
     if (shown === undefined) return { rows: [], count: query.count ? 0 : null }
     const { search, sort, offset, count } = query
@@ -76,79 +146,36 @@ export function servedSource(
       count,
       fields,
     }
-    return run('filter', given, (returned) => returnedPage(collection, query, returned))
+    return this.#call('filter', given, (returned) => returnedPage(collection, query, returned))
   }
 
-  async function item(query: StorageQuery): Promise<Row | undefined> {
-    if (serve.get === undefined) return (await page(query)).rows[0]
+  async #item(query: StorageQuery): Promise<Row | undefined> {
+    const collection = this.#collection
+    if (this.#serve.get === undefined) return (await this.#page(query)).rows[0]
     const fields = fieldsOf(collection, query)
     const key = keyIn(collection, query.conditions)
-    const found = await run('get', { key: keyValue(key), fields }, (returned) => {
+    const found = await this.#call('get', { key: keyValue(key), fields }, (returned) => {
       if (returned === undefined) return undefined
       const row = returnedRow(collection, 'get', returned, fields)
-      requireMeets('get', row, keyConditions(collection, key), 'an item with another key')
+      const conditions = keyConditions(collection, key)
+      this.#requireMeets('get', row, conditions, 'an item with another key')
       return row
     })
     return found !== undefined && matchesQuery(collection, found, query) ? found : undefined
   }
 
-  function requireMeets(
+  #requireMeets(
     name: FunctionName,
     row: Row,
     conditions: readonly Condition[],
     what = "an item that is not among the caller's rows, or that has another key",
   ): void {
-    if (!meetsAll(collection, row, conditions)) throw returnedError(collection, name, what)
+    if (!meetsAll(this.#collection, row, conditions))
+      throw returnedError(this.#collection, name, what)
   }
 
-  async function current(conditions: readonly Condition[]): Promise<Row | undefined> {
-    if (read !== undefined) return read
-    return item(oneItem(conditions, collection.allNames))
-  }
-
-  return {
-    filter: async (_, query) => {
-      if (!isItemQuery(collection, query)) return page(query)
-      read = await item(query)
-      const rows = read === undefined ? [] : [read]
-      return { rows, count: query.count ? rows.length : null }
-    },
-    insert: async (_, row) =>
-      run('insert', { item: itemOf(collection, row) }, (returned) => {
-        const inserted = returnedRow(collection, 'insert', returned)
-        const given = collection.key.flatMap(({ name }) => {
-          const value = row[name] ?? null
-          return value === null ? [] : [equal(name, value)]
-        })
-        requireMeets('insert', inserted, [...given, ...viewOf(collection, caller.principal).rows])
-        return inserted
-      }),
-    update: async (_, conditions, changes) => {
-      const before = await current(conditions)
-      if (before === undefined) return undefined
-      const given = {
-        key: keyValue(keyIn(collection, conditions)),
-        item: itemOf(collection, { ...before, ...changes }),
-        changes: itemOf(collection, changes, Object.keys(changes)),
-        stored: itemOf(collection, before),
-      }
-      return run('update', given, (returned) => {
-        if (returned === undefined) return undefined
-        const row = returnedRow(collection, 'update', returned)
-        requireMeets('update', row, conditions)
-        return row
-      })
-    },
-    delete: async (_, conditions) => {
-      const before = await current(conditions)
-      if (before === undefined) return undefined
-      const key = keyValue(keyIn(collection, conditions))
-      const given = { key, stored: itemOf(collection, before) }
-      return run('delete', given, (returned) => {
-        if (typeof returned === 'boolean') return returned ? before : undefined
-        throw returnedError(collection, 'delete', 'neither true nor false')
-      })
-    },
+  async #current(conditions: readonly Condition[]): Promise<Row | undefined> {
+    return this.#read ?? this.#item(oneItem(conditions, this.#collection.allNames))
   }
 }
 

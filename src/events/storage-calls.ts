@@ -1,5 +1,6 @@
 import type { MaybePromise } from '../maybe-promise.ts'
-import { StorageError, type StorageAdapter, type StorageTransaction } from '../storage/adapter.ts'
+import { StorageError } from '../storage/adapter.ts'
+import type { StorageAdapter, StorageTransaction, TransactionOptions } from '../storage/adapter.ts'
 
 /** The calls of storage that the application code of one event has made, also through other events. */
 export interface StorageCalls {
@@ -45,18 +46,28 @@ export function storageIsLate(name: string, milliseconds: number): StorageError 
 
 /** Creates a counter of calls of storage. */
 export function storageCalls(): StorageCalls {
-  let inProgress = 0
+  return new CountedCalls()
+}
 
-  async function during<Result>(work: () => MaybePromise<Result>): Promise<Result> {
-    inProgress++
+class CountedCalls implements StorageCalls {
+  #inProgress = 0
+
+  areInProgress(): boolean {
+    return this.#inProgress > 0
+  }
+
+  // A function of the object itself, so that it can be passed on.
+  readonly during: StorageCalls['during'] = async (work) => {
+    this.#inProgress++
     try {
       return await work()
     } finally {
-      inProgress--
+      this.#inProgress--
     }
   }
 
-  function transaction(on: StorageTransaction): StorageTransaction {
+  transaction(on: StorageTransaction): StorageTransaction {
+    const { during } = this
     return {
       filter: (...given) => during(() => on.filter(...given)),
       insert: (...given) => during(() => on.insert(...given)),
@@ -68,31 +79,9 @@ export function storageCalls(): StorageCalls {
     }
   }
 
-  // The work of a transaction is code that calls storage, so only its begin and its end are calls themselves.
-  const transactionOf =
-    (adapter: StorageAdapter): StorageAdapter['transaction'] =>
-    async (options, work) => {
-      const attempts = { areRunning: false }
-      const attempt: typeof work = async (on) => {
-        attempts.areRunning = true
-        inProgress--
-        try {
-          return await work(transaction(on))
-        } finally {
-          attempts.areRunning = false
-          inProgress++
-        }
-      }
-      inProgress++
-      try {
-        return await adapter.transaction(options, attempt)
-      } finally {
-        if (!attempts.areRunning) inProgress--
-      }
-    }
-
-  return {
-    adapter: (adapter) => ({
+  adapter(adapter: StorageAdapter): StorageAdapter {
+    const { during } = this
+    return {
       ...adapter,
       filter: (...given) => during(() => adapter.filter(...given)),
       ...(adapter.filterText !== undefined && {
@@ -101,10 +90,31 @@ export function storageCalls(): StorageCalls {
       ...(adapter.estimateCount !== undefined && {
         estimateCount: (...given) => during(() => adapter.estimateCount?.(...given)),
       }),
-      transaction: transactionOf(adapter),
-    }),
-    transaction,
-    during,
-    areInProgress: () => inProgress > 0,
+      transaction: (options, work) => this.#inTransaction(adapter, options, work),
+    }
+  }
+
+  // The work of a transaction is code that calls storage, so only its begin and its end are calls themselves.
+  async #inTransaction<Result>(
+    adapter: StorageAdapter,
+    options: TransactionOptions,
+    work: (on: StorageTransaction) => MaybePromise<Result>,
+  ): Promise<Result> {
+    const attempts = { areRunning: false }
+    this.#inProgress++
+    try {
+      return await adapter.transaction(options, async (on) => {
+        attempts.areRunning = true
+        this.#inProgress--
+        try {
+          return await work(this.transaction(on))
+        } finally {
+          attempts.areRunning = false
+          this.#inProgress++
+        }
+      })
+    } finally {
+      if (!attempts.areRunning) this.#inProgress--
+    }
   }
 }
