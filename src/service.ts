@@ -1,37 +1,24 @@
+import { assemble, type Assembly } from './assemble.ts'
 import { createAuthenticate, type Authenticate } from './authenticate.ts'
-import { createReadPlans } from './cache/read-plans.ts'
-import { createResponseCache, type CacheStatistics } from './cache/response-cache.ts'
-import { commandUse } from './command-use.ts'
+import type { CacheStatistics } from './cache/response-cache.ts'
 import type { ApplicationDefinitions } from './definition/application.ts'
 import { reportPatterns } from './definition/pattern-report.ts'
 import { requirePrincipal, type Principal } from './definition/principal.ts'
-import type { Runtime } from './events/runtime.ts'
 import { placeOf, respond } from './handle.ts'
-import { replyWriter } from './http/write.ts'
 import { inProcess, languageOf, type InProcess, type InProcessOptions } from './in-process.ts'
-import { createLifecycle } from './lifecycle.ts'
-import { whenDone } from './maybe-promise.ts'
-import { createLanguages, type CheckedMessages, type Messages } from './messages/languages.ts'
-import { guardedListener } from './observation/reports.ts'
+import type { CheckedMessages, Messages } from './messages/languages.ts'
+import { logRequests } from './observation/request-log.ts'
 import { completeService, type OpenServiceOptions, type ServiceOptions } from './options.ts'
-import { brandedHeaders } from './protocol/names.ts'
+import { pageHost, type WithPageHost } from './pages/page.ts'
 import { applicationOf, originForm, splitTarget } from './protocol/path.ts'
-import { pageHost, type PageHost, type WithPageHost } from './pages/page.ts'
-import { openPages } from './pages/pages.ts'
-import { publish } from './publication.ts'
-import type { Credentials, RequestHandler } from './request/request.ts'
+import type { RequestHandler } from './request/request.ts'
 import type { Keyring } from './security/keys/key-store.ts'
-import { secure } from './security/secure.ts'
-import { isServicePart, servicePart } from './service-part.ts'
+import type { Security } from './security/secure.ts'
 import type { Users } from './security/users/user-store.ts'
-import type { StorageAdapter } from './storage/adapter.ts'
+import type { ServicePart } from './service-part.ts'
 import { inspectStorage } from './storage/inspection/inspect-storage.ts'
-import { openOnce, whenOpen } from './storage/layers/open-once.ts'
-import { layeredStorage } from './storage/layers/layers.ts'
 import { requireReadable } from './storage/inspection/require-readable.ts'
 import type { InspectionProgress, StorageProblem } from './storage/problem.ts'
-import { logRequests } from './observation/request-log.ts'
-import { repeatConflicts } from './work/repeat-conflicts.ts'
 import type { ConnectionLoad, Workload } from './workload.ts'
 
 /** A running service: responds to requests, and runs the same events in process. */
@@ -118,98 +105,15 @@ export function createService<
 export function createService<const Applications extends ApplicationDefinitions>(
   given: OpenServiceOptions<Applications>,
 ): Service<Applications> {
-  const options = completeService(given)
-  const { applications, now, brand, serviceVersion, limitExcess, bodyStatus } = options
-  const report = guardedListener(options.report)
-  const use = commandUse()
-  const storage = layeredStorage(options.storage, { isReadOnly: use === 'read' })
-  for (const warning of storage.warnings ?? []) report(warning)
-  const publication = publish(applications, options)
-  const host: Omit<PageHost, 'name'> = {
-    pages: options.pages,
-    applications,
-    collections: publication.collections,
-    security: options.security,
-    options: { brand, serviceVersion, limitExcess, bodyStatus },
-  }
-  const pages = openPages(host)
-  const lifecycle = createLifecycle(options.handlerTimeout)
-  // Storage is opened below, with the collections of everything that reads from it.
-  const openStorage = repeatingOwn(whenOpen(storage, () => storageOpen()))
-  const security = secure({
-    ...options,
-    storage: openStorage,
-    report,
-    defer: lifecycle.defer,
-  })
-  const parts = [options.outbox, ...Object.values<unknown>(applications)]
-    .filter(isServicePart)
-    .map((owner) => owner[servicePart])
-  const stored = publication.collections.filter(({ serve }) => serve === undefined)
-  for (const part of parts) {
-    part.join({
-      storage: openStorage,
-      collections: stored,
-      transaction: (principal, work) => hosted(principal).transaction(work, { repeat: true }),
-      report,
-      now,
-    })
-  }
-  const kept = () => [
-    ...stored,
-    ...security.collections,
-    ...parts.flatMap(({ collections }) => collections),
-  ]
-  const storageOpen = openOnce(
-    () =>
-      whenDone(storage.open(kept()), () => {
-        // A command starts the workers that it needs.
-        if (use !== undefined) return
-        for (const part of parts) lifecycle.defer(async () => part.opened())
-      }),
-    { atStart: use !== 'read' },
-  )
-  const closeParts = () => Promise.all(parts.map((part) => part.close()))
-  const runtime: Runtime = {
-    adapter: storage,
-    collectionOf: publication.collectionOf,
-    report,
-    handlerTimeout: options.handlerTimeout,
-    now,
-    waiting: new WeakMap(),
-    enter: (begin) => lifecycle.enter(storageOpen, begin),
-    track: lifecycle.track,
-  }
-  // Parts may finish their work while the service closes.
-  const hosted = (principal: Principal): InProcess<object> =>
-    inProcess({ ...runtime, enter: (begin) => begin() }, publication, principal)
-  const headers = brandedHeaders(brand)
-  const writer = replyWriter(headers, serviceVersion)
-  const languages = createLanguages(options.messages)
-  const cache =
-    options.cache === false ? undefined : createResponseCache(options.cache, openStorage)
-  const dependencies = {
-    options,
-    publication,
-    security: {
-      ...security,
-      gate: (request: Credentials) => lifecycle.authenticate(() => security.gate(request)),
-    },
-    plans: createReadPlans(),
-    runtime,
-    lifecycle,
-    headers,
-    writer,
-    languages,
-    cache,
-    pages,
-  }
-  const { gate } = dependencies.security
+  const assembly = assemble(completeService(given))
+  const { options, report, publication, lifecycle, storage, security, parts } = assembly
+  const { applications, log, now } = options
+  const { opened, kept, pages, cache, languages, writer, runtime } = assembly
   const patternsReported = reportPatterns(applications, report)
 
   return {
-    handle: logRequests((request, observer) => respond(dependencies, request, observer), {
-      log: options.log,
+    handle: logRequests((request, observer) => respond(assembly, request, observer), {
+      log,
       hideCredentials: security.hideCredentials,
       now,
     }),
@@ -222,58 +126,61 @@ export function createService<const Applications extends ApplicationDefinitions>
       report({ type: 'request-failed', place: placeOf(publication, request), error })
     },
     ready: async () => {
-      await lifecycle.enter(storageOpen, () => requireReadable(storage, kept()))
+      await lifecycle.enter(opened, () => requireReadable(storage, kept()))
       await patternsReported
     },
-    inspect: async (progress = () => undefined) => {
-      // A table that does not fit is a result.
-      const opened = (async () => storageOpen())()
-      await (storage.inspect === undefined ? opened : opened.catch(() => undefined))
-      return inspectStorage(storage, kept(), progress)
-    },
-    authenticate: createAuthenticate({ gate, lifecycle, writer, languages, report }),
-    withoutCredentials: (url) =>
-      url.replace(/\?[^#]*/, (query) => {
-        const clean = security.cleanQuery(query.slice(1))
-        return clean === '' ? '' : `?${clean}`
-      }),
+    inspect: (progress = () => undefined) => inspect(assembly, progress),
+    authenticate: createAuthenticate({ gate: security.gate, lifecycle, writer, languages, report }),
+    withoutCredentials: (url) => withoutCredentials(url, security),
     isDurable: options.storage.supports.durable,
-    [pageHost]: host,
+    [pageHost]: assembly.host,
     keys: security.keys,
     users: security.users,
     statistics: () => ({
       cache: cache?.statistics() ?? null,
       connections: storage.connections?.() ?? [],
     }),
-    workload: async () =>
-      lifecycle.enter(storageOpen, async () => {
-        const loads = await Promise.all(parts.map((part) => part.workload()))
-        return Object.assign({ deliveries: null, builds: null }, ...loads) as Workload
-      }),
-    as: (principal, options) =>
+    workload: async () => lifecycle.enter(opened, () => workloadOf(parts)),
+    as: (principal, inProcessOptions) =>
       inProcess<Applications>(runtime, publication, requirePrincipal(principal), {
-        language: languageOf(languages, options),
+        language: languageOf(languages, inProcessOptions),
       }),
-    close: () =>
-      lifecycle.close(
-        () => {
-          closeParts().catch(() => undefined)
-        },
-        async () => {
-          await closeParts()
-          await security.flush()
-          await storage.close()
-        },
-      ),
+    close: () => close(assembly),
   }
 }
 
-/** Returns the storage for the tables of the service itself, whose transactions call no code of the application. */
-function repeatingOwn<Storage extends Pick<StorageAdapter, 'transaction'>>(
-  storage: Storage,
-): Storage {
-  return {
-    ...storage,
-    transaction: (options, work) => repeatConflicts(() => storage.transaction(options, work)),
-  }
+async function inspect(
+  { storage, opened, kept }: Assembly,
+  progress: InspectionProgress,
+): Promise<readonly StorageProblem[]> {
+  // A table that does not fit is a result.
+  const opening = (async () => opened())()
+  await (storage.inspect === undefined ? opening : opening.catch(() => undefined))
+  return inspectStorage(storage, kept(), progress)
+}
+
+function withoutCredentials(url: string, { cleanQuery }: Pick<Security, 'cleanQuery'>): string {
+  return url.replace(/\?[^#]*/, (query) => {
+    const clean = cleanQuery(query.slice(1))
+    return clean === '' ? '' : `?${clean}`
+  })
+}
+
+async function workloadOf(parts: readonly ServicePart[]): Promise<Workload> {
+  const loads = await Promise.all(parts.map((part) => part.workload()))
+  return Object.assign({ deliveries: null, builds: null }, ...loads) as Workload
+}
+
+function close({ lifecycle, parts, security, storage }: Assembly): Promise<void> {
+  const closeParts = () => Promise.all(parts.map((part) => part.close()))
+  return lifecycle.close(
+    () => {
+      closeParts().catch(() => undefined)
+    },
+    async () => {
+      await closeParts()
+      await security.flush()
+      await storage.close()
+    },
+  )
 }

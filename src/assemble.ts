@@ -1,0 +1,173 @@
+import { createReadPlans } from './cache/read-plans.ts'
+import { createResponseCache } from './cache/response-cache.ts'
+import { commandUse } from './command-use.ts'
+import type { PublishedCollection } from './definition/published.ts'
+import type { Runtime } from './events/runtime.ts'
+import type { RequestDependencies } from './handle.ts'
+import { replyWriter } from './http/write.ts'
+import { inProcess } from './in-process.ts'
+import { createLifecycle, type Lifecycle } from './lifecycle.ts'
+import { whenDone, type MaybePromise } from './maybe-promise.ts'
+import { createLanguages } from './messages/languages.ts'
+import { guardedListener, type Report } from './observation/reports.ts'
+import type { CompleteOptions } from './options.ts'
+import type { PageHost } from './pages/page.ts'
+import { openPages } from './pages/pages.ts'
+import { brandedHeaders } from './protocol/names.ts'
+import { publish, type Publication } from './publication.ts'
+import type { Credentials } from './request/request.ts'
+import { secure, type Security } from './security/secure.ts'
+import { isServicePart, servicePart, type ServiceHost, type ServicePart } from './service-part.ts'
+import type { StorageAdapter } from './storage/adapter.ts'
+import { layeredStorage } from './storage/layers/layers.ts'
+import { openOnce, whenOpen } from './storage/layers/open-once.ts'
+import { repeatConflicts } from './work/repeat-conflicts.ts'
+
+/** What a service is made of. */
+export interface Assembly extends RequestDependencies {
+  readonly options: CompleteOptions
+  readonly report: Report
+  readonly storage: StorageAdapter
+  /** Resolves once storage is open. */
+  readonly opened: () => MaybePromise<void>
+  /** Returns the collections that storage keeps, including those of security and of the parts. */
+  readonly kept: () => readonly PublishedCollection[]
+  readonly security: Security
+  readonly parts: readonly ServicePart[]
+  readonly host: Omit<PageHost, 'name'>
+}
+
+/**
+ * Assembles a service, each part with those before it, and opens storage. Throws a TypeError for mistakes that its parts
+ * find.
+ */
+export function assemble(options: CompleteOptions): Assembly {
+  const { now } = options
+  const report = guardedListener(options.report)
+  const use = commandUse()
+  const storage = layeredStorage(options.storage, { isReadOnly: use === 'read' })
+  for (const warning of storage.warnings ?? []) report(warning)
+  const publication = publish(options.applications, options)
+  const host = hostOf(options, publication.collections)
+  const pages = openPages(host)
+  const lifecycle = createLifecycle(options.handlerTimeout)
+  const opening = createOpening()
+  const ownStorage = repeatingOwn(whenOpen(storage, opening.opened))
+  const security = tracked(
+    secure({ ...options, storage: ownStorage, report, defer: lifecycle.defer }),
+    lifecycle,
+  )
+  const runtime: Runtime = {
+    adapter: storage,
+    collectionOf: publication.collectionOf,
+    report,
+    handlerTimeout: options.handlerTimeout,
+    now,
+    waiting: new WeakMap(),
+    enter: (begin) => lifecycle.enter(opening.opened, begin),
+    track: lifecycle.track,
+  }
+  const collections = publication.collections.filter(({ serve }) => serve === undefined)
+  const transaction = transactionsOfParts(runtime, publication)
+  const parts = joinParts(options, { storage: ownStorage, collections, transaction, report, now })
+  const kept = () =>
+    [collections, security.collections, ...parts.map((part) => part.collections)].flat()
+  const startParts = (): void => {
+    // A command starts the workers that it needs.
+    if (use !== undefined) return
+    for (const part of parts) lifecycle.defer(async () => part.opened())
+  }
+  opening.begin(() => whenDone(storage.open(kept()), startParts), { atStart: use !== 'read' })
+  const headers = brandedHeaders(options.brand)
+  return {
+    options,
+    report,
+    storage,
+    opened: opening.opened,
+    kept,
+    publication,
+    security,
+    parts,
+    host,
+    pages,
+    plans: createReadPlans(),
+    runtime,
+    lifecycle,
+    headers,
+    writer: replyWriter(headers, options.serviceVersion),
+    languages: createLanguages(options.messages),
+    cache: options.cache === false ? undefined : createResponseCache(options.cache, ownStorage),
+  }
+}
+
+function hostOf(
+  {
+    pages,
+    applications,
+    security,
+    brand,
+    serviceVersion,
+    limitExcess,
+    bodyStatus,
+  }: CompleteOptions,
+  collections: PageHost['collections'],
+): Assembly['host'] {
+  const options = { brand, serviceVersion, limitExcess, bodyStatus }
+  return { pages, applications, collections, security, options }
+}
+
+/** Returns security whose authentications closing the service waits for. */
+function tracked(security: Security, { authenticate }: Pick<Lifecycle, 'authenticate'>): Security {
+  const gate = (request: Credentials) => authenticate(() => security.gate(request))
+  return { ...security, gate }
+}
+
+/** Returns the function in which parts run several events. They may finish their work while the service closes. */
+function transactionsOfParts(
+  runtime: Runtime,
+  publication: Publication,
+): ServiceHost['transaction'] {
+  const entered: Runtime = { ...runtime, enter: (begin) => begin() }
+  return (principal, work) =>
+    inProcess(entered, publication, principal).transaction(work, { repeat: true })
+}
+
+function joinParts(
+  { outbox, applications }: CompleteOptions,
+  host: ServiceHost,
+): readonly ServicePart[] {
+  const owners = [outbox, ...Object.values<unknown>(applications)].filter(isServicePart)
+  const parts = owners.map((owner) => owner[servicePart])
+  for (const part of parts) part.join(host)
+  return parts
+}
+
+/** The opening of storage, which begins once everything is known that uses storage. */
+interface Opening {
+  /** Resolves once storage is open. */
+  readonly opened: () => MaybePromise<void>
+  readonly begin: (...given: Parameters<typeof openOnce>) => void
+}
+
+function createOpening(): Opening {
+  let opened: (() => MaybePromise<void>) | undefined
+  return {
+    opened: () => {
+      if (opened === undefined) throw new Error('Storage is used before it is opened.')
+      return opened()
+    },
+    begin: (open, options) => {
+      opened = openOnce(open, options)
+    },
+  }
+}
+
+/** Returns the storage for the tables of the service itself, whose transactions call no code of the application. */
+function repeatingOwn<Storage extends Pick<StorageAdapter, 'transaction'>>(
+  storage: Storage,
+): Storage {
+  return {
+    ...storage,
+    transaction: (options, work) => repeatConflicts(() => storage.transaction(options, work)),
+  }
+}
