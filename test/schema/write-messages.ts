@@ -211,6 +211,6 @@ function withoutNames(text: string, { database: { line }, folder }: Stage): stri
     [name, '<name>'],
   ]
   // MariaDB names the copy of a table that it changes.
-  const plain = text.replace(/#sql-alter-[0-9a-f-]+/g, '#sql-alter')
+  const plain = text.replace(/#sql-alter-[0-9a-f-]+/g, '#sql-alter').replaceAll('\0', '\\0')
   return names.reduce((result, [own, shown]) => result.replaceAll(own, shown), plain)
 }
