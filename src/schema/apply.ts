@@ -1,9 +1,7 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import { bind, type Connection, type TextRow } from '../storage/pool/connection.ts'
-import type { SchemaDialect, Tables } from '../storage/sql/dialect.ts'
-import { literalOf } from './column-values.ts'
+import type { Tables } from '../storage/sql/dialect.ts'
 import { raw } from '../storage/sql/fragments.ts'
-import { withoutColumn } from './planned-tables.ts'
 import { lackingOf, valueCounts, type Lacking } from './required-columns.ts'
 import {
   planSchema,
@@ -14,16 +12,16 @@ import {
   type SchemaChangeKind,
   type SchemaDiff,
 } from './changes.ts'
-import type { TablesDraft } from './draft.ts'
+import type { AlteringDialect, FoundTables } from './database.ts'
+import { draftOf } from './draft.ts'
+import { definitionMistakes } from './mistakes.ts'
 import { plans } from './plan.ts'
-import { columnDefinition } from './statements.ts'
-import { definitionMistakes, tableMistakes } from './table-check.ts'
-import { folded, type Table } from './model.ts'
+import type { Table } from './model.ts'
 
 /** A database behind a pool whose tables are compared and changed. */
 export interface SchemaDatabase {
   /** That of the server. Read it only with an open connection, because related servers differ. */
-  readonly dialect: SchemaDialect
+  readonly dialect: AlteringDialect & { readonly storage: string }
   /** Returns what is wrong with the database itself. */
   mistakes(connection: Connection): Promise<readonly string[]>
   readTables(connection: Connection, collections: readonly PublishedCollection[]): Promise<Tables>
@@ -40,16 +38,15 @@ export async function diffTables(
 ): Promise<SchemaDiff> {
   const unfit = [...definitionMistakes(dialect, collections), ...(await mistakes(connection))]
   if (unfit.length > 0) return { changes: [], left: [], mistakes: unfit }
-  const known = withFormerTables(collections)
-  const found = await readTables(connection, known)
+  const found = await readTables(connection, withFormerTables(collections))
   const lacking = await countLacking(connection, found, collections)
-  return planTables(dialect, { found, known, collections, lacking }, allowed)
+  return planTables(dialect, { found, collections, lacking }, allowed)
 }
 
 /** Counts the rows without required values: in all columns (default), or only in those that tables lack. */
 export async function countLacking(
   connection: Connection,
-  { dialect, ...tables }: Tables,
+  { dialect, ...tables }: FoundTables,
   collections: readonly PublishedCollection[],
   of: 'all' | 'absent' = 'all',
 ): Promise<Lacking> {
@@ -62,62 +59,31 @@ export async function countLacking(
   return lackingOf(counts, found)
 }
 
-/** The tables that were found, and what they should be. */
-interface Compared {
-  readonly found: Tables
-  readonly known: readonly PublishedCollection[]
-  readonly collections: readonly PublishedCollection[]
-  readonly lacking: Lacking
-}
-
+/** Plans changes of the tables that were found, by their effects. */
 function planTables(
-  dialect: SchemaDialect,
-  { found, known, collections, lacking }: Compared,
+  dialect: AlteringDialect,
+  { found, collections, lacking }: Compared,
   allowed: ReadonlySet<SchemaChangeKind>,
 ): SchemaDiff {
-  const { quoted } = dialect
+  const known = withFormerTables(collections)
   let all: readonly Table[] = [...new Set(known.flatMap(({ table }) => found.find(table) ?? []))]
-  const tables = (): Tables => ({ ...found, ...found.names(all) })
-  const draft = (): TablesDraft => {
-    const now = tables()
-    return {
-      dialect,
-      collections,
-      tables: now,
-      all,
-      find: now.find,
-      identityOf: now.identityOf,
-      quoted,
-      columnIdentity(table) {
-        const known = now.find(table)
-        return (column) => known?.find(column)?.name ?? folded(column)
-      },
-      columnDefinition: (sharing, field) => columnDefinition(dialect, sharing, field),
-      lacking,
-      literal: (table, field, value) =>
-        literalOf(dialect, field, value, now.find(table)?.find(field.column)),
-      dropColumn(table, column, earlier) {
-        const left = earlier.reduce(
-          (tables, each) => withoutColumn(table, each)(tables, found.names, dialect),
-          all,
-        )
-        const own = found.names(left).find(table) as Table
-        const drop = dialect.changes.dropColumn?.(own, column)
-        return [drop ?? `ALTER TABLE ${quoted(own.name)} DROP COLUMN ${quoted(column)};`]
-      },
-    }
-  }
+  const tables = (): FoundTables => ({ ...found, ...found.names(all) })
   const planning = {
-    plans,
-    draft,
+    draft: () => draftOf(dialect, tables(), collections, lacking),
     make({ after }: PlannedChange) {
       all = after?.(all, found.names, dialect) ?? all
       return undefined
     },
-    identityOf: (name: string) => tables().identityOf(name),
-    mistakes: (fitting: readonly PublishedCollection[]) => tableMistakes(tables(), fitting),
+    tables,
   }
-  return planSchema(planning, collections, allowed)
+  return planSchema(plans, planning, collections, allowed)
+}
+
+/** The tables that were found, and what they should be. */
+interface Compared {
+  readonly found: Tables
+  readonly collections: readonly PublishedCollection[]
+  readonly lacking: Lacking
 }
 
 /** How a database is changed. */

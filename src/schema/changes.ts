@@ -1,9 +1,8 @@
-import type { StoredValue } from '../definition/field-type.ts'
-import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { Lacking } from './required-columns.ts'
+import type { FoundTables } from './database.ts'
+import type { Draft } from './draft.ts'
+import { tableMistakes } from './mistakes.ts'
 import type { Effect } from './planned-tables.ts'
-import { groupByTable } from './model.ts'
 
 /**
  * What a change does. `add`: it creates a table, column, index or constraint, or writes the default of a required field
@@ -45,60 +44,23 @@ export interface PlannedChange extends SchemaChange {
   readonly after?: Effect
 }
 
-/** A table for which changes are planned. */
-export interface DraftTable {
-  /** Its name in the database. */
-  readonly name: string
-  readonly kind: string
-  readonly columns: readonly {
-    readonly name: string
-    /** Whether something depends on it, such as a view, so that it can't be dropped. Default false. */
-    readonly isUsed?: boolean
-  }[]
-}
-
-/** The tables of a database as the changes before leave them, and how it changes them. */
-export interface Draft {
-  readonly collections: readonly PublishedCollection[]
-  /** Returns a table by the name of a collection. */
-  find(name: string): DraftTable | undefined
-  /** Returns the same string for names of collections that mean the same table. */
-  identityOf(name: string): string
-  quoted(name: string): string
-  /** Returns a function that returns the same string for names that mean the same column of a table. */
-  columnIdentity(table: string): (column: string) => string
-  columnDefinition(sharing: readonly PublishedCollection[], field: PublishedField): string
-  /** The rows without required values, as they were when the database was read. */
-  readonly lacking: Lacking
-  /**
-   * Returns the SQL of a value in the column of a field, as the changes before leave it. Undefined: the column does not
-   * keep the value.
-   */
-  literal(table: string, field: PublishedField, value: NonNullable<StoredValue>): string | undefined
-  /** Returns the statements that drop a column of a table, after `earlier` ones. */
-  dropColumn(table: string, column: string, earlier: readonly string[]): readonly string[]
-}
-
 /** Plans changes of one sort. */
-export type Plan<Own extends Draft> = (draft: Own) => readonly PlannedChange[]
+export type Plan = (draft: Draft) => readonly PlannedChange[]
 
 /** How the changes of a database are planned. */
-export interface Planning<Own extends Draft> {
-  /** The plans, each for the tables as the ones before it leave them. */
-  readonly plans: readonly Plan<Own>[]
+export interface Planning {
   /** Returns the tables as the changes that were made leave them. */
-  draft(): Own
+  draft(): Draft
   /** Makes a change of the draft. Returns why the database rejects it. */
   make(change: PlannedChange): string | undefined
-  /** Returns the same string for names of collections that mean the same table. */
-  identityOf(name: string): string
-  /** Returns what is wrong with the tables of collections after the changes. */
-  mistakes(collections: readonly PublishedCollection[]): readonly string[]
+  /** Returns the tables of collections after the changes. */
+  tables(collections: readonly PublishedCollection[]): FoundTables
 }
 
 /** Plans the changes of the kinds that are allowed, and lists the others. */
-export function planSchema<Own extends Draft>(
-  { plans, draft, make, identityOf, mistakes }: Planning<Own>,
+export function planSchema(
+  plans: readonly Plan[],
+  { draft, make, tables }: Planning,
   collections: readonly PublishedCollection[],
   allowed: ReadonlySet<SchemaChangeKind>,
 ): SchemaDiff {
@@ -118,9 +80,10 @@ export function planSchema<Own extends Draft>(
   }
   // A change that is left explains what does not fit yet.
   const awaited = left.filter(({ kind }) => kind !== 'drop' && kind !== 'require')
+  const { identityOf } = draft()
   const waiting = new Set(awaited.map(({ table }) => identityOf(table)))
   const fitting = collections.filter(({ table }) => !waiting.has(identityOf(table)))
-  return { changes, left, mistakes: [...impossible, ...mistakes(fitting)] }
+  return { changes, left, mistakes: [...impossible, ...tableMistakes(tables(fitting), fitting)] }
 }
 
 /**
@@ -182,24 +145,7 @@ export function searchDrop(
   return { kind: 'drop', table, description, statements }
 }
 
-/** An existing table, with the collections that share it. */
-export interface SharedTable<Found extends DraftTable = DraftTable> {
-  /** Its name in the definition. */
-  readonly name: string
-  readonly table: Found
-  readonly sharing: readonly PublishedCollection[]
-}
-
-/** Returns the existing tables of collections, without views. */
-export function sharedTables<Found extends DraftTable>(draft: {
-  readonly collections: readonly PublishedCollection[]
-  find(name: string): Found | undefined
-  identityOf(name: string): string
-}): readonly SharedTable<Found>[] {
-  const { collections, find, identityOf } = draft
-  return Array.from(groupByTable(collections, identityOf).values()).flatMap((sharing) => {
-    const { table: name } = sharing[0] as PublishedCollection
-    const table = find(name)
-    return table?.kind === 'table' ? [{ name, table, sharing }] : []
-  })
+/** Returns the changes without those that collections with the same table repeat. */
+export function withoutRepeated(changes: readonly PlannedChange[]): readonly PlannedChange[] {
+  return [...new Map(changes.map((change) => [change.statements.join('\n'), change])).values()]
 }

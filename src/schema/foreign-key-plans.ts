@@ -1,19 +1,25 @@
 import type { PublishedField } from '../definition/published-field.ts'
 import type { Reference } from '../definition/published.ts'
-import type { Tables } from '../storage/sql/dialect.ts'
+import { withFormerTables, withoutRepeated, type PlannedChange } from './changes.ts'
+import { hasIndex, isEnforced } from './compare.ts'
+import type { FoundTables } from './database.ts'
+import { fieldsOf, sharedTables, type Draft } from './draft.ts'
 import { changedTable, isPlanned, type Effect } from './planned-tables.ts'
-import { sharedTables, type PlannedChange } from './changes.ts'
-import { fieldsOf, withoutRepeated, type TablesDraft } from './draft.ts'
-import { addForeignKey, hasIndex, namesIn } from './statements.ts'
-import { isEnforced } from './table-check.ts'
+import { addForeignKey, namesIn } from './statements.ts'
 import type { Column, ForeignKey, Table } from './model.ts'
 import { uniqueIndex } from './wanted-indexes.ts'
 
+/** Returns whether foreign keys are changed. Those of SQLite are constraints of a new table. */
+function canChangeKeys({ dialect }: Draft): boolean {
+  return dialect.changes !== undefined
+}
+
 /** Plans to drop foreign keys between collections that could be references, but are not declared. */
-export function droppedKeys(draft: TablesDraft): readonly PlannedChange[] {
+export function droppedKeys(draft: Draft): readonly PlannedChange[] {
+  if (!canChangeKeys(draft)) return []
   const { quoted, collections, tables } = draft
   const references = collections.flatMap((collection) => collection.references)
-  return sharedTables<Table>(draft).flatMap((shared) => {
+  return sharedTables(draft).flatMap((shared) => {
     const { name, table: own } = shared
     return own.foreignKeys
       .filter(({ columns }) => isManaged(draft, own, columns))
@@ -41,7 +47,7 @@ function sameNames(one: readonly string[], other: readonly string[]): boolean {
 
 /** Returns whether no collection of a table leaves the foreign keys of columns to the database. */
 function isManaged(
-  { collections, tables }: TablesDraft,
+  { collections, tables }: Draft,
   own: Table,
   columns: readonly string[],
 ): boolean {
@@ -53,7 +59,8 @@ function isManaged(
 }
 
 /** Plans to add the foreign keys of references. */
-export function addedKeys(draft: TablesDraft): readonly PlannedChange[] {
+export function addedKeys(draft: Draft): readonly PlannedChange[] {
+  if (!canChangeKeys(draft)) return []
   const { tables, collections, quoted } = draft
   const names = namesIn(tables, collections)
   const changes = collections
@@ -104,13 +111,15 @@ interface DroppedKey {
 
 /** Returns how the foreign keys of and to columns are dropped. Those that a reference declares are added again. */
 export function keysOn(
-  draft: TablesDraft,
+  draft: Draft,
   table: Table,
   columns: readonly string[],
 ): readonly DroppedKey[] {
-  const { all, tables, collections } = draft
+  const { tables, collections } = draft
+  const known = withFormerTables(collections)
+  const all = new Set(known.flatMap(({ table: name }) => tables.find(name) ?? []))
   const references = collections.flatMap((collection) => collection.references)
-  return all.flatMap((own) =>
+  return [...all].flatMap((own) =>
     own.foreignKeys
       .filter(({ target, columns: from, targetColumns: to }) => {
         const isOwn = own === table && from.some((name) => columns.includes(name))
@@ -122,10 +131,10 @@ export function keysOn(
   )
 }
 
-function dropKey({ dialect }: TablesDraft, table: Table, key: ForeignKey): DroppedKey {
+function dropKey({ dialect }: Draft, table: Table, key: ForeignKey): DroppedKey {
   return {
     key,
-    statement: dialect.changes.dropForeignKey(table, key.name),
+    statement: dialect.changes?.dropForeignKey(table, key.name) ?? '',
     after: changedTable(table.name, ({ foreignKeys: keys }) => ({
       foreignKeys: keys.filter((each) => each.name !== key.name),
     })),
@@ -134,7 +143,7 @@ function dropKey({ dialect }: TablesDraft, table: Table, key: ForeignKey): Dropp
 
 /** Returns whether a foreign key has the columns of a reference. */
 function isOf(
-  tables: Tables,
+  tables: FoundTables,
   { from, fields, to }: Reference,
   { own, key }: { readonly own: Table; readonly key: ForeignKey },
 ): boolean {
@@ -148,7 +157,7 @@ function isOf(
 }
 
 /** Returns whether a table can have the foreign key of a reference. */
-function canRefer({ dialect, tables, collections }: TablesDraft, reference: Reference): boolean {
+function canRefer({ dialect, tables, collections }: Draft, reference: Reference): boolean {
   const { from, fields, to } = reference
   if (!collections.includes(to) || !dialect.schema.isForeignKey(reference, tables.identityOf))
     return false
@@ -165,6 +174,6 @@ function canRefer({ dialect, tables, collections }: TablesDraft, reference: Refe
   return fields.every((field, index) => {
     const column = own.find(field.column) as Column
     const key = target.find(to.key[index]?.column ?? '') as Column
-    return dialect.changes.canRefer?.(column, key, reference.onDelete) !== false
+    return dialect.changes?.canRefer?.(column, key, reference.onDelete) !== false
   })
 }

@@ -87,6 +87,14 @@ export interface Table {
   readonly name: string
   /** `other`: a table that is not kept here, such as a foreign one. */
   readonly kind: 'table' | 'view' | 'other'
+  /** Why its columns can't be read, for example because a view names a table that does not exist. Only of SQLite. */
+  readonly failure?: string | undefined
+  /** The CREATE statement. Only of SQLite. */
+  readonly statement?: string
+  /** Whether its columns reject values of other types. Only of SQLite. */
+  readonly strict?: boolean
+  /** Whether its rows have no numbers. Only of SQLite. */
+  readonly withoutRowId?: boolean
   /** Why its rows are not written, as the end of a sentence. Undefined: they are. */
   readonly unwritable?: string | undefined
   /** The statement after which they are written. */
@@ -105,6 +113,8 @@ export interface Table {
   readonly identity?: readonly string[] | undefined
   /** The columns of the primary key. Undefined: it has none. */
   readonly primary?: readonly string[] | undefined
+  /** Whether its primary key is not among `indexes`. Default false. */
+  readonly hasOwnKey?: boolean
   readonly indexes: readonly Index[]
   readonly foreignKeys: readonly ForeignKey[]
   /** The names of the search indexes that storage has created. Default: none. */
@@ -145,6 +155,15 @@ export function finder<Named extends { readonly name: string }>(
 /** Returns a name with its ASCII letters in lower case, as SQLite compares names. */
 export function folded(name: string): string {
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}
+
+/** A table or trigger of a search index of SQLite. */
+export interface SearchEntry {
+  readonly name: string
+  /** The table of a trigger; otherwise its own name. */
+  readonly table: string
+  /** The CREATE statement. */
+  readonly statement: string
 }
 
 /** What the names of tables in a definition mean. */

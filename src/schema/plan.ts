@@ -1,5 +1,19 @@
 import type { PublishedCollection } from '../definition/published.ts'
+import { keptType } from '../storage/sql/table-conditions.ts'
+import {
+  creation,
+  redeclaration,
+  searchCreation,
+  searchDrop,
+  withoutRepeated,
+  type Plan,
+  type PlannedChange,
+} from './changes.ts'
+import { hasIndex, isEnforced } from './compare.ts'
+import { fieldsOf, sharedTables, type Draft, type SharedTable } from './draft.ts'
 import { addedKeys, droppedKeys, keysOn } from './foreign-key-plans.ts'
+import { groupByTable, type Column, type ForeignKey } from './model.ts'
+import { nullChanges } from './null-plans.ts'
 import {
   changedColumn,
   changedTable,
@@ -9,31 +23,15 @@ import {
   type Effect,
 } from './planned-tables.ts'
 import {
-  creation,
-  redeclaration,
-  searchCreation,
-  searchDrop,
-  sharedTables,
-  type Plan,
-  type PlannedChange,
-  type SharedTable,
-} from './changes.ts'
-import { fieldsOf, withoutRepeated, type TablesDraft } from './draft.ts'
-import {
   addedColumns,
   droppedColumns,
   filledColumns,
   renamedColumns,
   renamedTables,
-  requiredColumns,
   withoutAwaited,
 } from './shared-plans.ts'
-import { mayBeNull } from './required-columns.ts'
-import { createIndex, createTable, declaredType, hasIndex, namesIn } from './statements.ts'
-import { dropSearch, missingSearches, wantedSearches } from './search-index.ts'
-import { isEnforced } from './table-check.ts'
-import { keptType } from '../storage/sql/table-conditions.ts'
-import { groupByTable, type Column, type ForeignKey, type Table } from './model.ts'
+import { newKeys } from './missing-statements.ts'
+import { createIndex, createTable, declaredType, namesIn } from './statements.ts'
 import {
   declaredIndexes,
   indexesOfNew,
@@ -42,8 +40,8 @@ import {
   type WantedIndex,
 } from './wanted-indexes.ts'
 
-/** The plans for databases behind a pool. */
-export const plans: readonly Plan<TablesDraft>[] = [
+/** The plans, each for the tables as the ones before it leave them. */
+export const plans: readonly Plan[] = [
   renamedTables,
   createdTables,
   renamedColumns,
@@ -60,14 +58,15 @@ export const plans: readonly Plan<TablesDraft>[] = [
   addedKeys,
 ]
 
-function createdTables(draft: TablesDraft): readonly PlannedChange[] {
-  const { tables } = draft
-  const missing = withoutAwaited(draft).filter(
+function createdTables(draft: Draft): readonly PlannedChange[] {
+  const { tables, dialect } = draft
+  const known = withoutAwaited(draft)
+  const missing = known.filter(
     ({ table, hasColumnDefaults }) => tables.find(table) === undefined && !hasColumnDefaults,
   )
   return Array.from(groupByTable(missing, draft.identityOf).values()).flatMap((sharing) => {
     const [{ table }] = sharing as readonly [PublishedCollection]
-    const statement = createTable(tables.dialect, sharing)
+    const statement = createTable(dialect, sharing, newKeys(tables, sharing, known))
     return [
       { ...creation(draft, table, { is: 'table', statement }), after: createdTable(sharing) },
       ...indexesOfNew(sharing).map((index) => indexCreation(draft, index)),
@@ -75,8 +74,8 @@ function createdTables(draft: TablesDraft): readonly PlannedChange[] {
   })
 }
 
-function createdIndexes(draft: TablesDraft): readonly PlannedChange[] {
-  const created = sharedTables<Table>(draft).flatMap(({ table, sharing }) => {
+function createdIndexes(draft: Draft): readonly PlannedChange[] {
+  const created = sharedTables(draft).flatMap(({ table, sharing }) => {
     return sharing
       .flatMap(wantedIndexes)
       .filter((index) => !hasIndex(table, index))
@@ -92,7 +91,7 @@ function wantedIndexes(collection: PublishedCollection): readonly WantedIndex[] 
   return [...own, ...declaredIndexes(collection)]
 }
 
-function indexCreation(draft: TablesDraft, index: WantedIndex): PlannedChange {
+function indexCreation(draft: Draft, index: WantedIndex): PlannedChange {
   const { tables, collections } = draft
   const names = namesIn(tables, collections)
   const { table, unique, fields } = index
@@ -107,9 +106,9 @@ function indexCreation(draft: TablesDraft, index: WantedIndex): PlannedChange {
   }
 }
 
-function leftConstraints(draft: TablesDraft): readonly PlannedChange[] {
+function leftConstraints(draft: Draft): readonly PlannedChange[] {
   const { quoted } = draft
-  return sharedTables<Table>(draft).flatMap(({ name, table }) =>
+  return sharedTables(draft).flatMap(({ name, table }) =>
     (table.leftConstraints ?? []).map((constraint) => ({
       kind: 'rebuild' as const,
       table: name,
@@ -120,26 +119,20 @@ function leftConstraints(draft: TablesDraft): readonly PlannedChange[] {
   )
 }
 
-function redeclaredColumns(draft: TablesDraft): readonly PlannedChange[] {
-  const { dialect } = draft
+function redeclaredColumns(draft: Draft): readonly PlannedChange[] {
+  const { copies } = draft.dialect
+  if (copies === undefined) return alteredColumns(draft)
+  return sharedTables(draft).flatMap(({ name, table, sharing }) => {
+    const redeclared = copies.redeclare(table, sharing)
+    return redeclared === undefined ? [] : [redeclaration(draft, name, redeclared)]
+  })
+}
+
+function alteredColumns(draft: Draft): readonly PlannedChange[] {
   const released = new Set<ForeignKey>()
-  return sharedTables<Table>(draft).flatMap((shared) => {
+  return sharedTables(draft).flatMap((shared) => {
     const { name, table, sharing } = shared
-    const unfit = Array.from(sharedFields(sharing).values()).flatMap((field) => {
-      const column = table.find(field.column)
-      if (column === undefined) return []
-      if (isKept(draft, shared, column) && canIndex(draft, shared, column)) return []
-      // Its default and the numbers of a sequence would have to be converted too.
-      if (column.hasDefault || column.isComputed) return []
-      const declared = declaredType(dialect, sharing, field, table)
-      const isWanted = fieldsOf(shared, column.name).every(
-        (other) => declaredType(dialect, sharing, other, table) === declared,
-      )
-      const statements = isWanted
-        ? dialect.changes.redeclare(table, column, { field, declared })
-        : undefined
-      return statements === undefined ? [] : [{ field, column, statements }]
-    })
+    const unfit = unfitColumns(draft, shared)
     if (unfit.length === 0) return []
     const columns = unfit.map(({ column }) => column.name)
     const dropped = keysOn(draft, table, columns).filter(({ key }) => !released.has(key))
@@ -152,16 +145,37 @@ function redeclaredColumns(draft: TablesDraft): readonly PlannedChange[] {
       ...dropped.map(({ after }) => after),
       ...unfit.map(({ field }) => withColumn(name, sharing, field)),
     ]
-    const after: Effect = (all, names) =>
+    const after: Effect = (all, names, dialect) =>
       effects.reduce((tables, effect) => effect(tables, names, dialect), all)
     return [{ ...redeclaration(draft, name, { columns, statements }), after }]
   })
 }
 
+/** Returns the columns that do not keep the values of their fields, with the statements that redeclare each. */
+function unfitColumns(draft: Draft, shared: SharedTable) {
+  const { dialect } = draft
+  const { table, sharing } = shared
+  return Array.from(sharedFields(sharing).values()).flatMap((field) => {
+    const column = table.find(field.column)
+    if (column === undefined) return []
+    if (isKept(draft, shared, column) && canIndex(draft, shared, column)) return []
+    // Its default and the numbers of a sequence would have to be converted too.
+    if (column.hasDefault || column.isComputed) return []
+    const declared = declaredType(dialect, sharing, field, table)
+    const isWanted = fieldsOf(shared, column.name).every(
+      (other) => declaredType(dialect, sharing, other, table) === declared,
+    )
+    const statements = isWanted
+      ? dialect.changes?.redeclare(table, column, { field, declared })
+      : undefined
+    return statements === undefined ? [] : [{ field, column, statements }]
+  })
+}
+
 /** Returns whether a column can be part of the indexes and foreign keys that its table lacks. */
 function canIndex(
-  { tables, dialect }: TablesDraft,
-  { table, sharing }: SharedTable<Table>,
+  { tables, dialect }: Draft,
+  { table, sharing }: SharedTable,
   column: Column,
 ): boolean {
   const missing = sharing
@@ -177,72 +191,20 @@ function canIndex(
   const parts = [...missing, ...unenforced]
     .filter((fields) => fields.some((field) => table.find(field.column) === column))
     .map(({ length }) => length)
-  return parts.length === 0 || dialect.changes.canIndex?.(column, Math.max(...parts)) !== false
+  return parts.length === 0 || dialect.changes?.canIndex?.(column, Math.max(...parts)) !== false
 }
 
-function isKept({ tables }: TablesDraft, shared: SharedTable<Table>, column: Column): boolean {
+function isKept({ tables }: Draft, shared: SharedTable, column: Column): boolean {
   return fieldsOf(shared, column.name).every(
     (field) => keptType(tables.dialect, column, field) !== undefined,
   )
 }
 
-function nullChanges(draft: TablesDraft): readonly PlannedChange[] {
-  const { quoted, schema, changes } = draft.dialect
-  return sharedTables<Table>(draft).flatMap((shared) => {
-    const { name, table, sharing } = shared
-    const allowsNull = (own: string): boolean => {
-      const { notNull = true, isComputed = true, isDomain = false } = table.find(own) ?? {}
-      return !notNull && !isComputed && !isDomain
-    }
-    const required = requiredColumns(draft, shared, allowsNull).map(({ column }) => column)
-    return table.columns.flatMap((column): readonly PlannedChange[] => {
-      const fields = fieldsOf(shared, column.name)
-      const of = `the column ${quoted(column.name)} of the table ${quoted(name)}`
-      if (!column.notNull && !column.isComputed && fields.some(({ inKey }) => inKey)) {
-        return [
-          {
-            kind: 'add',
-            table: name,
-            description: `Rejects null in ${of}, which is part of the key.`,
-            statements: [schema.rejectNull(table, column)],
-            after: changedColumn(name, column.name, { notNull: true }),
-          },
-        ]
-      }
-      if (required.includes(column.name)) {
-        return [
-          {
-            kind: 'require',
-            table: name,
-            description: `Rejects null in ${of}, which the definition requires.`,
-            statements: [schema.rejectNull(table, column)],
-            after: changedColumn(name, column.name, { notNull: true }),
-          },
-        ]
-      }
-      if (!rejectsNull(table, column) || !mayBeNull(sharing, fields)) return []
-      return [
-        {
-          kind: 'rebuild',
-          table: name,
-          description: `Allows null in ${of}, which the definition does not require.`,
-          statements: [changes.allowNull(table, column)],
-          after: changedColumn(name, column.name, { notNull: false }),
-        },
-      ]
-    })
-  })
-}
-
-/** Returns whether a column rejects null, other than in a primary key, and nothing else gives it a value. */
-function rejectsNull({ primary }: Table, { name, ...column }: Column): boolean {
-  const { notNull, hasDefault, isComputed, isDomain = false } = column
-  return notNull && !hasDefault && !isComputed && !isDomain && primary?.includes(name) !== true
-}
-
-function numberedColumns(draft: TablesDraft): readonly PlannedChange[] {
+function numberedColumns(draft: Draft): readonly PlannedChange[] {
   const { quoted, schema } = draft.dialect
-  return sharedTables<Table>(draft).flatMap((shared) => {
+  const { numberColumn } = schema
+  if (numberColumn === undefined) return []
+  return sharedTables(draft).flatMap((shared) => {
     const { name, table } = shared
     return table.columns
       .filter(({ numberedBy, hasDefault }) => numberedBy === undefined && !hasDefault)
@@ -254,31 +216,28 @@ function numberedColumns(draft: TablesDraft): readonly PlannedChange[] {
         kind: 'add' as const,
         table: name,
         description: `Numbers the column ${quoted(column.name)} of the table ${quoted(name)}.`,
-        statements: schema.numberColumn(table, column),
+        statements: numberColumn(table, column),
         after: changedColumn(name, column.name, { numberedBy: 'the database', hasDefault: true }),
       }))
   })
 }
 
-function searchIndexes(draft: TablesDraft): readonly PlannedChange[] {
+function searchIndexes(draft: Draft): readonly PlannedChange[] {
   const { tables } = draft
-  const { dialect } = tables
-  if (dialect.searchIndex === undefined) return []
-  return sharedTables<Table>(draft).flatMap(
-    ({ name, table, sharing }): readonly PlannedChange[] => {
-      const present = table.searchIndexes ?? []
-      const missing = missingSearches(tables, sharing)
-      if (missing.length > 0) {
-        const searched = wantedSearches(tables, sharing).map((wanted) => wanted.name)
-        const after = changedTable(name, () => ({ searchIndexes: searched }))
-        const isLeft = present.length > 0
-        return [{ ...searchCreation(draft, name, { isLeft, statements: missing }), after }]
-      }
-      const isWanted = sharing.some(({ hasSearchIndex }) => hasSearchIndex)
-      if (isWanted || present.length === 0) return []
-      const after = changedTable(name, () => ({ searchIndexes: [] }))
-      const statements = present.map((index) => dropSearch(tables, name, index))
-      return [{ ...searchDrop(draft, name, statements), after }]
-    },
-  )
+  const { search } = tables.dialect.schema
+  if (search === undefined) return []
+  return sharedTables(draft).flatMap(({ name, sharing }): readonly PlannedChange[] => {
+    const statements = search.missing(tables, sharing)
+    const drop = search.drop(tables, name)
+    if (statements.length > 0) {
+      const searchIndexes = search.names?.(tables, sharing) ?? []
+      const change = { isLeft: drop.length > 0, statements }
+      const after = changedTable(name, () => ({ searchIndexes }))
+      return [{ ...searchCreation(draft, name, change), after }]
+    }
+    const isWanted = sharing.some(({ hasSearchIndex }) => hasSearchIndex)
+    if (isWanted || drop.length === 0) return []
+    const after = changedTable(name, () => ({ searchIndexes: [] }))
+    return [{ ...searchDrop(draft, name, drop), after }]
+  })
 }

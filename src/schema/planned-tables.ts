@@ -1,6 +1,6 @@
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { SchemaDialect } from '../storage/sql/dialect.ts'
+import type { AlteringDialect } from './database.ts'
 import { isNotNull } from './required-columns.ts'
 import { declaredType } from './statements.ts'
 import {
@@ -18,13 +18,13 @@ import { sharedFields } from './wanted-indexes.ts'
 export type Effect = (
   tables: readonly Table[],
   names: TableNames,
-  dialect: SchemaDialect,
+  dialect: AlteringDialect,
 ) => readonly Table[]
 
 /** Returns the effect of a change of one table. */
 export function changedTable(
   name: string,
-  change: (table: Table, dialect: SchemaDialect) => Partial<Table>,
+  change: (table: Table, dialect: AlteringDialect) => Partial<Table>,
 ): Effect {
   return (tables, names, dialect) => {
     const former = names(tables).find(name)
@@ -128,12 +128,20 @@ export function renamedColumn(name: string, from: string, to: string): Effect {
 
 /** Returns the effect of a dropped column. Its indexes and foreign keys are dropped with it. */
 export function withoutColumn(name: string, column: string): Effect {
-  return changedTable(name, ({ columns, indexes, foreignKeys, primary }) => ({
+  return changedTable(name, (table) => tableWithout(table, column))
+}
+
+/** Returns what is left of a table without a column. */
+export function tableWithout(
+  { columns, indexes, foreignKeys, primary }: Table,
+  column: string,
+): Partial<Table> {
+  return {
     ...withColumns(columns.filter((each) => each.name !== column)),
     primary: primary?.includes(column) === true ? undefined : primary,
     indexes: indexes.filter((index) => !hasColumn(index, column)),
     foreignKeys: foreignKeys.filter((key) => !key.columns.includes(column)),
-  }))
+  }
 }
 
 /** Returns the effect of a new index. */
@@ -150,7 +158,7 @@ function ascending(name: string): IndexColumn {
 }
 
 function newColumn(
-  dialect: SchemaDialect,
+  dialect: AlteringDialect,
   sharing: readonly PublishedCollection[],
   field: PublishedField,
   table?: Table,

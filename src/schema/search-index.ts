@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { Dialect, Tables } from '../storage/sql/dialect.ts'
+import type { Dialect } from '../storage/sql/dialect.ts'
 import { raw } from '../storage/sql/fragments.ts'
 import { keptType, valueOf } from '../storage/sql/table-conditions.ts'
-import { groupByTable, searchPrefix, type Table } from './model.ts'
+import type { FoundTables, SearchText } from './database.ts'
+import { searchPrefix, type Table } from './model.ts'
 
 // An index of fewer characters would have to be read completely.
 const minCharacters = 3
@@ -19,65 +20,47 @@ export function usesSearchIndex(
 }
 
 /** The index of the searches in a table. More than one if there are many fields. */
-export interface WantedSearch {
+interface WantedSearch {
   readonly name: string
   readonly statement: string
 }
 
-/** Returns the statements that create the search indexes that tables lack, and drop those for other fields. */
-export function missingSearches(
-  tables: Tables,
-  collections: readonly PublishedCollection[],
-): readonly string[] {
-  const { dialect } = tables
-  return Array.from(groupByTable(collections, tables.identityOf).values()).flatMap((sharing) => {
-    const [{ table }] = sharing as readonly [PublishedCollection]
-    const wanted = wantedSearches(tables, sharing)
-    const present = tables.find(table)?.searchIndexes ?? []
-    const missing = wanted.filter(({ name }) => !present.includes(name))
-    if (wanted.length === 0 || missing.length === 0) return []
-    const former = present.filter((name) => wanted.every((one) => one.name !== name))
-    return [
-      ...former.map((name) => dropSearch(tables, table, name)),
-      ...(dialect.searchIndex?.before(tables) ?? []),
-      ...missing.map(({ statement }) => statement),
-    ]
-  })
+/** Returns how the tables of a database behind a pool index searches. */
+export function indexedSearches(dialectOf: () => Dialect): SearchText {
+  return {
+    isPossible: ({ find }, [first]) => find(first?.table ?? '')?.kind === 'table',
+    impossible: "is not a table, and has no search index. Leave out search: 'indexed'.",
+    missing(tables, sharing) {
+      const wanted = wantedSearches(dialectOf(), tables, sharing)
+      const present = tables.find(sharing[0]?.table ?? '')?.searchIndexes ?? []
+      const missing = wanted.filter(({ name }) => !present.includes(name))
+      if (missing.length === 0) return []
+      const former = present.filter((name) => wanted.every((one) => one.name !== name))
+      return [
+        ...former.map((name) => dropSearch(tables, sharing[0]?.table ?? '', name)),
+        ...(dialectOf().searchIndex?.before(tables) ?? []),
+        ...missing.map(({ statement }) => statement),
+      ]
+    },
+    lacking: (statements) =>
+      `lacks its search index, or has one for other fields. Set the option ensureSchema, or create it with\n${statements.join('\n')}`,
+    drop: (tables, table) =>
+      (tables.find(table)?.searchIndexes ?? []).map((name) => dropSearch(tables, table, name)),
+    names: (tables, sharing) =>
+      wantedSearches(dialectOf(), tables, sharing).map(({ name }) => name),
+  }
 }
 
-/** Returns the statement that drops a search index of a table. */
-export function dropSearch({ dialect, find }: Tables, table: string, name: string): string {
+function dropSearch({ dialect, find }: FoundTables, table: string, name: string): string {
   return `DROP INDEX ${dialect.quoted(find(table)?.schema ?? '')}.${dialect.quoted(name)};`
 }
 
-/** Returns what is wrong with the search index of a collection, or nothing. */
-export function searchMistakes(
-  tables: Tables,
-  collection: PublishedCollection,
-  collections: readonly PublishedCollection[],
-): readonly string[] {
-  const { dialect } = tables
-  if (!collection.hasSearchIndex || dialect.searchIndex === undefined) return []
-  const table = tables.find(collection.table)
-  if (table === undefined) return []
-  const named = `${collection.application}/${collection.name}: table ${dialect.quoted(table.name)}`
-  if (table.kind !== 'table') {
-    return [`${named} is not a table, and has no search index. Leave out search: 'indexed'.`]
-  }
-  const sharing = collections.filter((one) => tables.find(one.table) === table)
-  const statements = missingSearches(tables, sharing)
-  if (statements.length === 0) return []
-  return [
-    `${named} lacks its search index, or has one for other fields. Set the option ensureSchema, or create it with\n${statements.join('\n')}`,
-  ]
-}
-
 /** Returns the search indexes of collections that share a table. */
-export function wantedSearches(
-  tables: Tables,
+function wantedSearches(
+  dialect: Dialect,
+  tables: FoundTables,
   sharing: readonly PublishedCollection[],
 ): readonly WantedSearch[] {
-  const { dialect } = tables
   const { searchIndex, quoted } = dialect
   const indexed = sharing.filter(({ hasSearchIndex }) => hasSearchIndex)
   const [first] = indexed

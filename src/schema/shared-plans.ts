@@ -1,6 +1,12 @@
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { changedTable, renamedColumn, withColumn, withoutColumn } from './planned-tables.ts'
+import {
+  changedTable,
+  renamedColumn,
+  tableWithout,
+  withColumn,
+  withoutColumn,
+} from './planned-tables.ts'
 import {
   constantFor,
   fillName,
@@ -8,8 +14,10 @@ import {
   isNotNull,
   type LackingColumn,
 } from './required-columns.ts'
-import { sharedTables, type Draft, type PlannedChange, type SharedTable } from './changes.ts'
-import { groupByTable } from './model.ts'
+import type { PlannedChange } from './changes.ts'
+import { columnIdentity, literalIn, sharedTables, type Draft, type SharedTable } from './draft.ts'
+import { groupByTable, type Table } from './model.ts'
+import { columnDefinition } from './statements.ts'
 import { sharedFields } from './wanted-indexes.ts'
 
 /** Plans to rename tables to which a definition gives another name. */
@@ -61,12 +69,12 @@ export function renamedColumns(draft: Draft): readonly PlannedChange[] {
 
 /** Plans to add columns. Those of a key and those with a default of the database can't be added. */
 export function addedColumns(draft: Draft): readonly PlannedChange[] {
-  const { quoted, columnDefinition, lacking } = draft
+  const { dialect, quoted, lacking } = draft
   return missingColumnsOf(draft).flatMap((missing): PlannedChange[] => {
     const { table, present, sharing, field, former } = missing
     if (former !== undefined || field.inKey || field.hasColumnDefault) return []
     const adds = `Adds the column ${quoted(field.column)} to the table ${quoted(table)}`
-    const add = `ALTER TABLE ${quoted(present)} ADD COLUMN ${columnDefinition(sharing, field)};`
+    const add = `ALTER TABLE ${quoted(present)} ADD COLUMN ${columnDefinition(dialect, sharing, field)};`
     const change = { table, after: withColumn(table, sharing, field) }
     const { rows } = lacking(table, field.column)
     if (rows === 0) return [{ kind: 'add', ...change, description: `${adds}.`, statements: [add] }]
@@ -83,9 +91,9 @@ export function addedColumns(draft: Draft): readonly PlannedChange[] {
 
 /** Plans to write the defaults of required fields into rows that have null, and lists the rows that must be left. */
 export function filledColumns(draft: Draft): readonly PlannedChange[] {
-  const { quoted, columnIdentity, lacking } = draft
+  const { quoted, lacking } = draft
   return sharedTables(draft).flatMap(({ name: table, table: { name: own, columns }, sharing }) => {
-    const identityOf = columnIdentity(table)
+    const identityOf = columnIdentity(draft, table)
     const fields = sharedFields(sharing, identityOf)
     return columns.flatMap(({ name: column }): PlannedChange[] => {
       const field = fields.get(identityOf(column))
@@ -119,7 +127,7 @@ export function requiredColumns(
   { name: table, table: { columns }, sharing }: SharedTable,
   allowsNull: (column: string) => boolean,
 ): readonly RequiredColumn[] {
-  const identityOf = draft.columnIdentity(table)
+  const identityOf = columnIdentity(draft, table)
   const fields = sharedFields(sharing, identityOf)
   return columns.flatMap(({ name: column }) => {
     const field = fields.get(identityOf(column))
@@ -137,7 +145,7 @@ function literalFor(
   { sharing, field, rows }: LackingColumn,
 ): string | undefined {
   const value = constantFor(sharing, field, rows)
-  return value === undefined ? undefined : draft.literal(table, field, value)
+  return value === undefined ? undefined : literalIn(draft, table, field, value)
 }
 
 function rowsText(rows: number): string {
@@ -150,10 +158,10 @@ function fillAdvice(column: LackingColumn): string {
 
 /** Plans to drop columns that no field has, other than those that the definition leaves to the database. */
 export function droppedColumns(draft: Draft): readonly PlannedChange[] {
-  const { quoted, columnIdentity, dropColumn } = draft
+  const { quoted } = draft
   const awaited = new Set(missingColumnsOf(draft).map(({ table, former }) => `${table}\0${former}`))
   return sharedTables(draft).flatMap(({ name, table, sharing }) => {
-    const identityOf = columnIdentity(name)
+    const identityOf = columnIdentity(draft, name)
     const fields = sharedFields(sharing, identityOf)
     const unmanaged = new Set(unmanagedColumns(sharing).map(identityOf))
     return table.columns
@@ -169,13 +177,27 @@ export function droppedColumns(draft: Draft): readonly PlannedChange[] {
         table: name,
         description: `Drops the column ${quoted(column)} of the table ${quoted(name)}, which the definition does not name.`,
         statements: dropColumn(
-          name,
+          draft,
+          table,
           column,
           dropped.slice(0, index).map((each) => each.name),
         ),
         after: withoutColumn(name, column),
       }))
   })
+}
+
+/** Returns the statements that drop a column of a table, after `earlier` ones. */
+function dropColumn(
+  { dialect: { changes, copies, quoted } }: Draft,
+  table: Table,
+  column: string,
+  earlier: readonly string[],
+): readonly string[] {
+  if (copies !== undefined) return copies.dropColumn(table, column)
+  const left = earlier.reduce((own, each) => ({ ...own, ...tableWithout(own, each) }), table)
+  const drop = changes?.dropColumn?.(left, column)
+  return [drop ?? `ALTER TABLE ${quoted(table.name)} DROP COLUMN ${quoted(column)};`]
 }
 
 function unmanagedColumns(sharing: readonly PublishedCollection[]): readonly string[] {
@@ -194,7 +216,7 @@ interface MissingColumn {
 
 function missingColumnsOf(draft: Draft): readonly MissingColumn[] {
   return sharedTables(draft).flatMap(({ name, table, sharing }) => {
-    const identityOf = draft.columnIdentity(name)
+    const identityOf = columnIdentity(draft, name)
     const fields = sharedFields(sharing, identityOf)
     const present = new Map(table.columns.map((column) => [identityOf(column.name), column.name]))
     const missing = [...fields].filter(([column]) => !present.has(column))

@@ -2,105 +2,10 @@ import { createHash } from 'node:crypto'
 import type { OnDelete } from '../definition/field.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../definition/published.ts'
-import type { Dialect, Tables } from '../storage/sql/dialect.ts'
-import { unfilled } from './column-values.ts'
-import { isNotNull, nothingLacks, type Lacking } from './required-columns.ts'
-import { missingSearches } from './search-index.ts'
-import { statementTexts } from '../storage/sql/shape.ts'
-import { exactNames, folded, groupByTable, hasColumn, type Table } from './model.ts'
-import { declaredIndexes, indexesOfNew, sharedFields, type WantedIndex } from './wanted-indexes.ts'
-
-/** Returns the statements that create the tables of collections, with their indexes and foreign keys. */
-export function createTables(
-  dialect: Dialect,
-  collections: readonly PublishedCollection[],
-  targets: readonly PublishedCollection[] = collections,
-): readonly string[] {
-  return missingStatements(noTables(dialect, targets), collections, { targets })
-}
-
-/** Returns the tables of an empty database, where names that differ in case are different. */
-export function noTables(dialect: Dialect, collections: readonly PublishedCollection[]): Tables {
-  const names = exactNames(collections)
-  return { dialect, texts: statementTexts(0), names, ...names([]) }
-}
-
-/** Options of {@link missingStatements}. */
-export interface MissingOptions {
-  /** Whether missing columns are added to existing tables. Default false. */
-  readonly addsColumns?: boolean
-  /** The collections to which foreign keys can refer. Default: all that are given. */
-  readonly targets?: readonly PublishedCollection[]
-  /** The rows without a value of a missing column. Default: none. */
-  readonly lacking?: Lacking
-}
-
-/**
- * Returns the statements that create missing tables, columns and indexes, and the foreign keys of missing tables, in
- * the order in which they must run. What needs a default of a column is left out, because definitions do not contain it.
- */
-export function missingStatements(
-  tables: Tables,
-  collections: readonly PublishedCollection[],
-  { addsColumns = false, targets = collections, lacking = nothingLacks }: MissingOptions = {},
-): readonly string[] {
-  const { dialect } = tables
-  const created = collections.filter(
-    (one) => tables.find(one.table) === undefined && !one.hasColumnDefaults,
-  )
-  const present = collections.filter(({ table }) => isTable(tables.find(table)))
-  const references = created
-    .flatMap(({ references: all }) => all)
-    .filter((reference) => targets.includes(reference.to))
-    .filter((reference) => dialect.schema.isForeignKey(reference, tables.identityOf))
-    .filter((reference) => created.includes(reference.to) || canReferToExisting(tables, reference))
-  const added = addsColumns
-    ? present.map((one) => [one, missingColumns(one, tables.find(one.table))] as const)
-    : []
-  const columns = new Set(added.flatMap(([, fields]) => fields))
-  const groups = [...groupByTable(created, tables.identityOf).values()]
-  const indexes = [
-    ...groups.flatMap(indexesOfNew),
-    ...present.flatMap((one) => {
-      const table = tables.find(one.table)
-      return declaredIndexes(one).filter(
-        (index) =>
-          !hasIndex(table, index) &&
-          index.fields.every(
-            ({ field }) => columns.has(field) || table?.find(field.column) !== undefined,
-          ),
-      )
-    }),
-  ]
-  const names = namesIn(tables, [...collections, ...targets])
-  const statements = [
-    ...groups.map((sharing) => createTable(dialect, sharing)),
-    ...added.flatMap(([one, fields]) =>
-      fields.map((field) => addColumn(dialect, { ...one, table: names.table(one.table) }, field)),
-    ),
-    ...unfilled(tables, collections, lacking).flatMap(({ statement = [] }) => statement),
-    ...indexes.map((index) => createIndex(dialect, index, names)),
-    ...missingSearches(tables, [...created, ...present]),
-    ...references.map((reference) => addForeignKey(dialect, reference, names)),
-  ]
-  // Collections may share a table.
-  return [...new Set(statements)]
-}
-
-/** Returns whether new columns can have a foreign key to a table that exists. If not, the service obeys the reference. */
-function canReferToExisting({ dialect, find }: Tables, { from, fields, to }: Reference): boolean {
-  const target = find(to.table)
-  if (!isTable(target)) return false
-  return fields.every((field, index) => {
-    const column = target?.find(to.key[index]?.column ?? '')
-    if (column === undefined) return false
-    return dialect.schema.canRefer?.(declaredType(dialect, [from], field), column) !== false
-  })
-}
-
-function isTable(table: Table | undefined): boolean {
-  return table?.kind === 'table'
-}
+import type { FoundTables, TableDialect } from './database.ts'
+import { folded, groupByTable, hasColumn, type Table } from './model.ts'
+import { isNotNull } from './required-columns.ts'
+import { declaredIndexes, sharedFields, type WantedIndex } from './wanted-indexes.ts'
 
 /** The names of tables and columns: those that exist, otherwise those that are created. */
 export interface Names {
@@ -111,8 +16,11 @@ export interface Names {
 const ownNames: Names = { table: (name) => name, column: (_, name) => name }
 
 /** Returns the names of tables and columns, which collections that share a table may write in different cases. */
-export function namesIn(tables: Tables, collections: readonly PublishedCollection[]): Names {
-  const { find, identityOf } = tables
+export function namesIn(
+  { dialect, find, identityOf }: FoundTables,
+  collections: readonly PublishedCollection[],
+): Names {
+  if (dialect.schema.ignoresCase === true) return ownNames
   const groups = groupByTable(collections, identityOf)
   const fields = new Map(Array.from(groups, ([table, sharing]) => [table, sharedFields(sharing)]))
   return {
@@ -124,38 +32,70 @@ export function namesIn(tables: Tables, collections: readonly PublishedCollectio
   }
 }
 
-/** Returns the statement that creates the table of collections. */
-export function createTable(dialect: Dialect, sharing: readonly PublishedCollection[]): string {
+/** Returns the statement that creates the table of collections. `references`: those that are constraints of it. */
+export function createTable(
+  dialect: TableDialect,
+  sharing: readonly PublishedCollection[],
+  references: readonly Reference[] = [],
+): string {
   const { quoted, schema } = dialect
   const fields = sharedFields(sharing)
-  const lines = Array.from(fields.values(), (field) =>
-    columnDefinition(dialect, sharing, field, isNotNull(sharing, field)),
-  )
+  const all = sharing.flatMap((collection) => collection.fields)
+  const lines = Array.from(fields, ([name, field]) => {
+    const checks = new Set(
+      all
+        .filter(({ column }) => folded(column) === name)
+        .map((each) => checkOf(schema, field, each)),
+    )
+    // A check for one of several fields could reject the values of another.
+    const define = checks.size > 1 ? bareColumn : columnDefinition
+    return define(dialect, sharing, field, isNotNull(sharing, field))
+  })
   const keyed = sharing.find(({ key }) => key.length > 0)
   if (keyed !== undefined) {
     const key = keyed.key.map(({ column }) => fields.get(folded(column)) as PublishedField)
     lines.push(`PRIMARY KEY (${key.map(({ column }) => quoted(column)).join(', ')})`)
   }
+  lines.push(...new Set(references.flatMap((one) => schema.foreignKey?.(one) ?? [])))
   const { table } = sharing[0] as PublishedCollection
   return `CREATE TABLE IF NOT EXISTS ${quoted(table)} (\n  ${lines.join(',\n  ')}\n)${schema.tableOptions};`
 }
 
+function checkOf(
+  { check }: TableDialect['schema'],
+  { column }: PublishedField,
+  field: PublishedField,
+): string {
+  return check?.({ ...field, column }) ?? ''
+}
+
 /** Returns the definition of a column. `rejectsNull`: default only in a key, as in a column that is added to a table. */
 export function columnDefinition(
-  dialect: Dialect,
+  dialect: TableDialect,
+  sharing: readonly PublishedCollection[],
+  field: PublishedField,
+  rejectsNull = field.inKey,
+): string {
+  const check = dialect.schema.check?.(field) ?? ''
+  return `${bareColumn(dialect, sharing, field, rejectsNull)}${check}`
+}
+
+/** Returns the definition of a column without a check. */
+export function bareColumn(
+  dialect: TableDialect,
   sharing: readonly PublishedCollection[],
   field: PublishedField,
   rejectsNull = field.inKey,
 ): string {
   const { quoted, schema } = dialect
-  const numbered = field.generated === 'database' ? ` ${schema.numbered}` : ''
+  const numbered = field.generated === 'database' ? schema.numbered : ''
   const type = declaredType(dialect, sharing, field)
   return `${quoted(field.column)} ${type}${numbered}${rejectsNull ? ' NOT NULL' : ''}`
 }
 
 /** Returns the type of a new column. `table`: the table of one that is redeclared, whose indexes stay. */
 export function declaredType(
-  { columnTypes }: Dialect,
+  { columnTypes }: TableDialect,
   sharing: readonly PublishedCollection[],
   field: PublishedField,
   table?: Table,
@@ -188,7 +128,7 @@ function indexedColumns(
 
 /** Returns the statement that adds a column to a table. */
 export function addColumn(
-  dialect: Dialect,
+  dialect: TableDialect,
   collection: PublishedCollection,
   field: PublishedField,
 ): string {
@@ -196,34 +136,9 @@ export function addColumn(
   return `ALTER TABLE ${dialect.quoted(collection.table)} ADD COLUMN ${column};`
 }
 
-function missingColumns(
-  collection: PublishedCollection,
-  table: Table | undefined,
-): readonly PublishedField[] {
-  return collection.fields
-    .filter(({ inKey, hasColumnDefault }) => !inKey && !hasColumnDefault)
-    .filter(({ column }) => table?.find(column) === undefined)
-}
-
-/** Returns whether a table has an index for the same group of columns or, if it is not unique, the same order. */
-export function hasIndex(table: Table | undefined, wanted: WantedIndex): boolean {
-  if (table === undefined) return false
-  const columns = wanted.fields.map(({ field }) => table.find(field.column)?.name ?? null)
-  return table.indexes.some((index) => {
-    if (!wanted.unique) {
-      return wanted.fields.every(({ descending }, at) => {
-        const part = index.columns[at]
-        return part?.name === columns[at] && part?.descending === descending
-      })
-    }
-    if (!index.unique || index.columns.length !== columns.length) return false
-    return index.columns.every(({ name }) => columns.includes(name))
-  })
-}
-
 /** Returns the statement that creates an index, in the order in which pages are sorted. */
 export function createIndex(
-  { quoted, schema }: Dialect,
+  { quoted, schema }: TableDialect,
   wanted: WantedIndex,
   names: Names = ownNames,
 ): string {
@@ -233,7 +148,9 @@ export function createIndex(
     return wanted.unique ? column : `${column}${schema.indexOrder(field, descending)}`
   })
   const kind = wanted.unique ? 'UNIQUE INDEX' : 'INDEX'
-  const name = quoted(shortName([table, ...terms, wanted.unique ? 'unique' : 'index']))
+  const name = quoted(
+    schema.indexName?.(wanted) ?? shortName([table, ...terms, wanted.unique ? 'unique' : 'index']),
+  )
   return `CREATE ${kind} ${schema.ifMissing}${name} ON ${quoted(table)} (${terms.join(', ')});`
 }
 
@@ -260,7 +177,7 @@ const effects: Readonly<Record<OnDelete, string>> = {
 
 /** Returns the statement that adds the foreign key of a reference. */
 export function addForeignKey(
-  { quoted }: Dialect,
+  { quoted }: TableDialect,
   { from, fields, to, onDelete }: Reference,
   names: Names,
 ): string {

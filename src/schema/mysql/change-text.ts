@@ -1,5 +1,5 @@
 import type { Field } from '../../definition/field.ts'
-import type { SchemaChangeText } from '../change-text.ts'
+import type { SchemaChangeText } from '../database.ts'
 import { hasColumn, type Column, type Table } from '../model.ts'
 import { lengthCheck } from './catalogue-columns.ts'
 import { described, haveSameBytes, maxIndexedCharacters, textBases } from './column-types.ts'

@@ -1,6 +1,6 @@
 import type { Field, FieldTypeName } from '../../definition/field.ts'
 import type { ColumnType } from '../../storage/sql/dialect.ts'
-import type { SchemaChangeText } from '../change-text.ts'
+import type { SchemaChangeText } from '../database.ts'
 import { raw, sql, type Slot, type Sql } from '../../storage/sql/fragments.ts'
 import { keepsFraction, momentOf } from '../../storage/sql/stored-text.ts'
 import type { Column } from '../model.ts'

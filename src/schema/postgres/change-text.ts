@@ -1,5 +1,5 @@
 import type { Field } from '../../definition/field.ts'
-import type { SchemaChangeText } from '../change-text.ts'
+import type { SchemaChangeText } from '../database.ts'
 import { quoted } from '../../storage/sql/fragments.ts'
 import type { Column } from '../model.ts'
 

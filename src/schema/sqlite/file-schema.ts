@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { rowsOf, type Connection } from '../../storage/sqlite/connection/connection.ts'
-import { indexFailure } from './indexes.ts'
 import { openAsItIs, openInMemory, openReadOnly } from '../../storage/sqlite/connection/open.ts'
 import {
   planSchema,
@@ -11,14 +10,16 @@ import {
   type SchemaChangeKind,
   type SchemaDiff,
 } from '../changes.ts'
-import { draftOf, plans } from './plan.ts'
+import { draftOf } from '../draft.ts'
+import { plans } from '../plan.ts'
 import { nothingLacks } from '../required-columns.ts'
 import { folded } from '../model.ts'
 import { unknownIn } from '../../storage/sqlite/connection/failure.ts'
 import { countLacking } from './column-values.ts'
-import { exactColumns } from './guarantees.ts'
-import { tableMistakes } from './table-check.ts'
-import { readTables } from './tables.ts'
+import { sqliteCopies } from './copies.ts'
+import { sqliteTables } from './database.ts'
+import { readTables } from './read-tables.ts'
+import { indexFailure } from './statements.ts'
 import { isWord, tokensOf } from './tokens.ts'
 
 /** How a database is changed. */
@@ -64,17 +65,14 @@ function diffSchema(
       requiring.length === 0
         ? nothingLacks
         : countLacking(database, readTables(database, withFormerTables(collections)), collections)
+    const dialect = { ...sqliteTables, copies: sqliteCopies(copy) }
     const planning = {
-      plans,
-      draft: () => draftOf(copy, collections, lacking),
+      draft: () =>
+        draftOf(dialect, readTables(copy, withFormerTables(collections)), collections, lacking),
       make: (change: SchemaChange) => lossOf(change, collections, lost) ?? failureOf(copy, change),
-      identityOf: folded,
-      mistakes(fitting: readonly PublishedCollection[]) {
-        const tables = readTables(copy, fitting)
-        return tableMistakes(tables, fitting, exactColumns(tables, fitting))
-      },
+      tables: (fitting: readonly PublishedCollection[]) => readTables(copy, fitting),
     }
-    return planSchema(planning, collections, allowed)
+    return planSchema(plans, planning, collections, allowed)
   } finally {
     copy.close()
   }

@@ -1,9 +1,9 @@
 import type { OnDelete } from '../../definition/field.ts'
-import type { PublishedCollection, Reference } from '../../definition/published.ts'
+import type { Reference } from '../../definition/published.ts'
 import { rowsOf, type Connection } from '../../storage/sqlite/connection/connection.ts'
 import { quoted } from '../../storage/sql/fragments.ts'
-import { folded } from '../model.ts'
-import { addTo, columnsOf, keyColumns, type Tables } from './tables.ts'
+import { folded, type ForeignKey } from '../model.ts'
+import { addTo, columnsOf, keyColumns, type ListedTable } from './read.ts'
 
 const actions: Readonly<Record<OnDelete, readonly string[]>> = {
   restrict: ['NO ACTION', 'RESTRICT'],
@@ -25,34 +25,26 @@ export function foreignKey({ fields, to, onDelete }: Reference): string {
   return `FOREIGN KEY (${own}) REFERENCES ${quoted(to.table)} (${other})${effect}`
 }
 
-/**
- * Returns the references that the database enforces: the table has the foreign key, which has the same
- * effect on delete, compares values exactly, and is not deferred to the commit.
- */
-export function enforcedReferences(
+/** Returns the foreign keys that SQLite checks with each statement, by the names of their tables. */
+export function checkedKeys(
   connection: Connection,
-  tables: Tables,
-  collections: readonly PublishedCollection[],
-): readonly Reference[] {
-  const references = collections.flatMap((collection) => collection.references)
-  if (references.length === 0) return []
+  tables: readonly ListedTable[],
+): ReadonlyMap<string, readonly ForeignKey[]> {
+  const keys = new Map<string, ForeignKey[]>()
   const [isOn] = rowsOf(connection, 'PRAGMA foreign_keys')[0] ?? []
-  if (Number(isOn) !== 1) return []
-  const names = [...new Set(references.map(({ from }) => from.table))]
-  const present = new Set(foreignKeysOf(connection, names).map(identityOf))
-  return references.filter((reference) => {
-    const { from, to, onDelete } = reference
-    const [own, other] = [tables.find(from.table), tables.find(to.table)]
-    if (own === undefined || other === undefined || !hasEqualForms(reference)) return false
-    if (/\bDEFERRED\b/i.test(own.statement)) return false
-    // A foreign key compares with the collation of the referenced column.
-    if (/\bCOLLATE\s+(?!"?BINARY\b)/i.test(other.statement)) return false
-    return actions[onDelete].some((action) => present.has(identityOf(expected(reference, action))))
-  })
+  if (Number(isOn) !== 1) return keys
+  const checked = tables.filter(({ statement }) => !/\bDEFERRED\b/i.test(statement))
+  const names = checked.map(({ name }) => name)
+  for (const { table, target, onDelete, ...key } of foreignKeysOf(connection, names)) {
+    const [action] = Object.entries(actions).find(([, words]) => words.includes(onDelete)) ?? []
+    const known = { ...key, name: '', target: folded(target), onDelete: action as OnDelete }
+    addTo(keys, table, known)
+  }
+  return keys
 }
 
 /** A FOREIGN KEY constraint. */
-export interface ForeignKey {
+export interface SqliteForeignKey {
   readonly table: string
   readonly columns: readonly string[]
   /** The table that it refers to. */
@@ -69,7 +61,7 @@ export interface ForeignKey {
 export function foreignKeysOf(
   connection: Connection,
   tables: readonly string[],
-): readonly ForeignKey[] {
+): readonly SqliteForeignKey[] {
   const rows = rowsOf(
     connection,
     `SELECT t.value, f.id, f."table", f."from", f."to", f.on_delete
@@ -105,21 +97,4 @@ type Part = readonly [
 
 function primaryKey(connection: Connection, table: string): readonly string[] {
   return keyColumns(columnsOf(connection, [table]).get(table) ?? [])
-}
-
-function expected({ from, fields, to }: Reference, action: string): ForeignKey {
-  return {
-    table: from.table,
-    columns: fields.map(({ column }) => column),
-    target: to.table,
-    targetColumns: to.key.map(({ column }) => column),
-    isImplicit: false,
-    onDelete: action,
-  }
-}
-
-function identityOf({ table, columns, target, targetColumns, onDelete }: ForeignKey): string {
-  const pairs = columns.map((column, index) => [folded(column), folded(targetColumns[index] ?? '')])
-  const sorted = pairs.toSorted(([left = ''], [right = '']) => (left < right ? -1 : 1))
-  return JSON.stringify([folded(table), folded(target), onDelete, sorted])
 }

@@ -4,12 +4,12 @@ import { affinityOf } from './column-types.ts'
 import { columnTypeOf } from '../../storage/sqlite/statements/columns.ts'
 import { exactFields } from './statements.ts'
 import type { Identities } from '../../storage/sqlite/statements/statements.ts'
-import { identityIn, type Column, type Tables } from './tables.ts'
-import { folded } from '../model.ts'
+import type { FoundTables } from '../database.ts'
+import type { Column } from '../model.ts'
 
 /** Returns the fields whose columns are declared as {@link columnDefinition} writes them. */
 export function exactColumns(
-  tables: Tables,
+  tables: FoundTables,
   collections: readonly PublishedCollection[],
 ): ReadonlySet<PublishedField> {
   const exact = new Set<PublishedField>()
@@ -28,7 +28,7 @@ export function exactColumns(
  * @param exact the result of {@link exactColumns}
  */
 export function guaranteedFields(
-  tables: Tables,
+  tables: FoundTables,
   collections: readonly PublishedCollection[],
   exact: ReadonlySet<PublishedField>,
 ): readonly PublishedField[] {
@@ -39,26 +39,26 @@ export function guaranteedFields(
 
 /** Returns the fields whose columns have the values that are stored in them, and not those of an expression. */
 export function storedFields(
-  tables: Tables,
+  tables: FoundTables,
   collections: readonly PublishedCollection[],
 ): readonly PublishedField[] {
   return collections.flatMap(({ table, fields }) => {
     const found = tables.find(table)
     if (found?.kind !== 'table') return []
-    return fields.filter(({ column }) => found.columns.get(folded(column))?.computed === false)
+    return fields.filter(({ column }) => found.find(column)?.isComputed === false)
   })
 }
 
 /** Returns the fields whose columns store a number as a string: affinity TEXT, and in a key NOT NULL as well. */
 export function fieldsWithoutNumbers(
-  tables: Tables,
+  tables: FoundTables,
   collections: readonly PublishedCollection[],
 ): readonly PublishedField[] {
   const stored = new Set(storedFields(tables, collections))
   return collections.flatMap(({ table, fields }) => {
-    const columns = tables.find(table)?.columns
+    const found = tables.find(table)
     return fields.filter((field) => {
-      const column = columns?.get(folded(field.column))
+      const column = found?.find(field.column)
       if (column === undefined || !stored.has(field)) return false
       return affinityOf(column.declared) === 'TEXT' && (!field.inKey || column.notNull)
     })
@@ -70,13 +70,13 @@ export function fieldsWithoutNumbers(
  * converts texts to numbers.
  */
 export function readBackCollections(
-  tables: Tables,
+  tables: FoundTables,
   collections: readonly PublishedCollection[],
 ): readonly PublishedCollection[] {
   return collections.filter(({ table, fields }) => {
-    const columns = tables.find(table)?.columns
+    const found = tables.find(table)
     return fields.some((field) => {
-      const column = columns?.get(folded(field.column))
+      const column = found?.find(field.column)
       return column !== undefined && isReadBackField(field, column)
     })
   })
@@ -84,7 +84,7 @@ export function readBackCollections(
 
 /** Returns whether a column may have another value than it is given. */
 export function isReadBackField(field: PublishedField, column: Column): boolean {
-  return column.computed || !keepsValues(field, column.declared) || mayConvert(field, column)
+  return column.isComputed || !keepsValues(field, column.declared) || mayConvert(field, column)
 }
 
 /** Returns whether a column converts some values of a field, which a save then rejects. */
@@ -94,13 +94,12 @@ function mayConvert({ type }: PublishedField, { declared }: Column): boolean {
 
 /** Returns, for collections without key, the columns whose values together no two rows have, if they are known. */
 export function identitiesIn(
-  tables: Tables,
+  tables: FoundTables,
   collections: readonly PublishedCollection[],
 ): Identities {
   const identities = new Map<PublishedCollection, readonly string[]>()
   for (const collection of collections.filter(({ key }) => key.length === 0)) {
-    const table = tables.find(collection.table)
-    const columns = table && identityIn(table)
+    const columns = tables.find(collection.table)?.identity
     if (columns !== undefined) identities.set(collection, columns)
   }
   return identities

@@ -2,8 +2,8 @@ import { quoted } from '../../storage/sql/fragments.ts'
 import { folded } from '../model.ts'
 import type { Connection } from '../../storage/sqlite/connection/connection.ts'
 import { unknownReason } from '../../storage/sqlite/connection/failure.ts'
-import { foreignKeysOf, type ForeignKey } from './foreign-keys.ts'
-import { columnsOf, indexesOf, keyColumns } from './tables.ts'
+import { foreignKeysOf, type SqliteForeignKey } from './foreign-keys.ts'
+import { columnsOf, indexesOf, keyColumns } from './read.ts'
 
 /** Returns what an error of SQLite means that a statement on a table always has, and what to do about it. */
 export function statementReason(connection: Connection, table: string, message: string): string {
@@ -29,7 +29,7 @@ export function statementReason(connection: Connection, table: string, message: 
   return message
 }
 
-function foreignKeyReason({ table, columns, target }: ForeignKey, mismatch: string): string {
+function foreignKeyReason({ table, columns, target }: SqliteForeignKey, mismatch: string): string {
   const own = columns.map(quoted).join(', ')
   return `SQLite can't check the foreign key (${own}) of ${quoted(table)} to ${quoted(target)}: ${mismatch}, remove the foreign key, or set the option foreignKeys of sqliteStorage to false`
 }
@@ -37,7 +37,7 @@ function foreignKeyReason({ table, columns, target }: ForeignKey, mismatch: stri
 /** Returns what is wrong with the columns that a foreign key refers to, and how to make them a key. */
 function mismatchOf(
   connection: Connection,
-  { columns, target, targetColumns, isImplicit }: ForeignKey,
+  { columns, target, targetColumns, isImplicit }: SqliteForeignKey,
 ): string | undefined {
   const found = columnsOf(connection, [target]).get(target) ?? []
   const primary = keyColumns(found)
@@ -50,7 +50,9 @@ function mismatchOf(
   const isKey = groupOf(primary) === wanted
   const hasIndex = (indexesOf(connection, [target]).get(target) ?? []).some(
     (index) =>
-      index.unique && !index.partial && groupOf(index.columns.map(({ name }) => name)) === wanted,
+      index.unique &&
+      !index.partial &&
+      groupOf(index.columns.map(({ name }) => name ?? '')) === wanted,
   )
   if (isKey || hasIndex) return undefined
   const listed = targetColumns.map(quoted).join(', ')

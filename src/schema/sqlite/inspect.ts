@@ -18,13 +18,16 @@ import {
   type InspectedTable,
   type ReadWith,
 } from './inspected-table.ts'
-import { sharingIn } from './search-index.ts'
 import { identifier, quoted, type Sql } from '../../storage/sql/fragments.ts'
 import { exactColumns, guaranteedFields } from './guarantees.ts'
 import { checkStatements } from './statement-check.ts'
-import { collectionMistakes } from './table-check.ts'
 import { slowReason, slowViews, type ReadView } from '../../storage/sqlite/reading/slow-views.ts'
-import { encodingMistake, readTables, type Tables } from './tables.ts'
+import { hasIndex } from '../compare.ts'
+import type { FoundTables } from '../database.ts'
+import { collectionMistakes } from '../mistakes.ts'
+import { uniqueIndex } from '../wanted-indexes.ts'
+import { encodingMistake } from './read.ts'
+import { readTables } from './read-tables.ts'
 import {
   bytesFunction,
   bytesOf,
@@ -34,7 +37,6 @@ import {
   pathLength,
   unfitRows,
 } from './unfit-rows.ts'
-import { folded } from '../model.ts'
 
 /** How the tables of a database are read. */
 export interface TableReads {
@@ -57,7 +59,6 @@ export async function inspectTables(
     return readTables(connection, collections)
   })
   const exact = exactColumns(tables, collections)
-  const compared = { tables, collections, sharingOf: sharingIn(collections), exact }
   const guaranteed = new Set(guaranteedFields(tables, collections, exact))
   const inspectedTable = (collection: PublishedCollection): InspectedTable | undefined => {
     const table = tables.find(collection.table)
@@ -69,7 +70,7 @@ export async function inspectTables(
     async rows(collection, add) {
       const inspected = inspectedTable(collection)
       if (inspected?.table.failure !== undefined) return inspected.table.failure
-      const own = collectionMistakes(collection, compared)
+      const own = collectionMistakes(tables, collection, collections)
       const mistakes = encoding === undefined ? own : [encoding, ...own]
       add(mistakes.map((message) => tableProblem(collection, message)))
       if (inspected === undefined) return undefined
@@ -95,10 +96,10 @@ export async function inspectTables(
   })
 }
 
-function viewOf({ table }: PublishedCollection, tables: Tables): readonly ReadView[] {
+function viewOf({ table }: PublishedCollection, tables: FoundTables): readonly ReadView[] {
   const { kind, columns, failure } = tables.find(table) ?? {}
   if (kind !== 'view' || columns === undefined || failure !== undefined) return []
-  return [{ name: table, columns: Array.from(columns.values(), ({ name }) => name) }]
+  return [{ name: table, columns: columns.map(({ name }) => name) }]
 }
 
 /** Returns the reason of an error of the driver, such as that of a value that a function of SQLite rejects. */
@@ -118,7 +119,7 @@ async function duplicates(
   group: readonly PublishedField[],
 ): Promise<readonly StorageProblem[]> {
   if (group.length === 0 || !group.every((field) => fields.includes(field))) return []
-  if (table.isUnique(group.map(({ column }) => folded(column)))) return []
+  if (hasIndex(table, uniqueIndex(collection, group))) return []
   const given = group.map(({ column }) => `${quoted(column)} IS NOT NULL`).join(' AND ')
   const values = group.map((field) => textOf(columnTypeOf(field).exactly(identifier(field.column))))
   const groups = `FROM ${from} WHERE ${given} GROUP BY ${values.join(', ')} HAVING count(*) > 1`

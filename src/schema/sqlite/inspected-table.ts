@@ -8,8 +8,7 @@ import {
   type SqliteValue,
 } from '../../storage/sqlite/connection/connection.ts'
 import { quoted } from '../../storage/sql/fragments.ts'
-import { rowIdOf, type Table } from './tables.ts'
-import { folded } from '../model.ts'
+import type { Table } from '../model.ts'
 
 /** The table of a collection, and how its rows are inspected. */
 export interface InspectedTable {
@@ -38,7 +37,7 @@ export function createInspectedTable(
   options: Pick<InspectedTable, 'guaranteed' | 'progress'> & { readonly read: ReadWith },
 ): InspectedTable {
   const { guaranteed, progress, read } = options
-  const hasColumn = ({ column }: PublishedField): boolean => table.columns.has(folded(column))
+  const hasColumn = ({ column }: PublishedField): boolean => table.find(column) !== undefined
   const key = collection.key.filter(hasColumn).map(({ column }) => quotedValue(column))
   const run: InspectedTable['run'] = (sql, parameters) =>
     read((connection) => rowsOf(connection, sql, parameters))
@@ -48,7 +47,7 @@ export function createInspectedTable(
     fields: collection.fields.filter(hasColumn),
     guaranteed,
     from: quoted(collection.table),
-    rowId: rowIdOf(table),
+    rowId: table.kind === 'table' && !table.withoutRowId ? table.identity?.[0] : undefined,
     progress,
     run,
     async examples(rows, columns) {

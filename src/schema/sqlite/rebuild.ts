@@ -3,14 +3,12 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import { rowsOf, type Connection } from '../../storage/sqlite/connection/connection.ts'
 import { columnDefinition, isOwnColumn, isWrittenColumn } from './statements.ts'
 import { quoted } from '../../storage/sql/fragments.ts'
-import { folded, searchPrefix } from '../model.ts'
+import { folded, searchPrefix, type Table } from '../model.ts'
 import { sharedFields } from '../wanted-indexes.ts'
-import type { Table } from './tables.ts'
 import { closing, isSign, isWord, tokensOf, type Token } from './tokens.ts'
 
 /** What a rebuild changes. */
 export interface Rebuild {
-  readonly name: string
   readonly table: Table
   /** The fields whose columns are redeclared. */
   readonly unfit: readonly PublishedField[]
@@ -24,14 +22,13 @@ const temporary = 'rowgate_rebuilt'
  */
 export function rebuildStatements(
   connection: Connection,
-  { name, table, unfit }: Rebuild,
+  { table, unfit }: Rebuild,
 ): readonly string[] | undefined {
-  return copyStatements(connection, { name, table }, (part) => changedPart(part, unfit))
+  return copyStatements(connection, table, (part) => changedPart(part, unfit))
 }
 
 /** What changes whether columns reject null. */
 export interface NullChange {
-  readonly name: string
   readonly table: Table
   readonly sharing: readonly PublishedCollection[]
   readonly columns: readonly string[]
@@ -44,10 +41,10 @@ export interface NullChange {
  */
 export function nullStatements(
   connection: Connection,
-  { name, table, columns, sharing, rejectsNull }: NullChange,
+  { table, columns, sharing, rejectsNull }: NullChange,
 ): readonly string[] | undefined {
   const names = new Set(columns.map(folded))
-  return copyStatements(connection, { name, table }, ({ column, text }) => {
+  return copyStatements(connection, table, ({ column, text }) => {
     const own = folded(column ?? '')
     if (!names.has(own)) return keptText(text)
     const field = sharedFields(sharing).get(own)
@@ -76,15 +73,15 @@ function keptText(text: string): string {
 
 function copyStatements(
   connection: Connection,
-  { name, table }: Pick<Rebuild, 'name' | 'table'>,
+  { name, statement: created = '', columns: all }: Table,
   change: (part: TablePart) => string | undefined,
 ): readonly string[] | undefined {
-  const text = tableText(table.statement)
+  const text = tableText(created)
   if (text === undefined) return undefined
   const parts = text.parts.map(change)
   if (parts.includes(undefined)) return undefined
-  const columns = [...table.columns.values()]
-    .filter(({ computed }) => !computed)
+  const columns = all
+    .filter(({ isComputed }) => !isComputed)
     .map((column) => quoted(column.name))
     .join(', ')
   const own = `SELECT sql FROM sqlite_schema WHERE lower(tbl_name) = lower(?)
@@ -92,7 +89,7 @@ function copyStatements(
     ORDER BY type, rowid`
   // A search index is filled again afterwards: its texts may have another form.
   const dependents = rowsOf(connection, own, [name]).map(([statement]) => `${statement as string};`)
-  const sequence = /\bAUTOINCREMENT\b/i.test(table.statement) ? keptSequence(name) : []
+  const sequence = /\bAUTOINCREMENT\b/i.test(created) ? keptSequence(name) : []
   return [
     `CREATE TABLE ${quoted(temporary)} (\n  ${parts.join(',\n  ')}\n) ${text.options};`,
     `INSERT INTO ${quoted(temporary)} (${columns}) SELECT ${columns} FROM ${quoted(name)};`,

@@ -10,8 +10,8 @@ import {
   triggersOf,
   type WantedSearch,
 } from '../../storage/sqlite/search/index-statements.ts'
-import { folded, groupByTable, searchPrefix } from '../model.ts'
-import { rowNumberOf, type Tables } from './tables.ts'
+import type { FoundTables, SearchText } from '../database.ts'
+import { folded, groupByTable, searchPrefix, type SearchEntry } from '../model.ts'
 
 /**
  * Returns the search index of a table. Undefined if no collection declares one.
@@ -19,7 +19,7 @@ import { rowNumberOf, type Tables } from './tables.ts'
  * @param sharing the collections that share the table
  * @param number the column that is the number of a row
  */
-export function wantedSearch(
+function wantedSearch(
   sharing: readonly PublishedCollection[],
   number: string | undefined,
 ): WantedSearch | undefined {
@@ -37,19 +37,30 @@ export function wantedSearch(
   }
 }
 
-/** Returns the statements that create the search indexes that existing tables lack, or have for other fields. */
-export function missingSearches(
-  tables: Tables,
-  collections: readonly PublishedCollection[],
-): readonly string[] {
-  const sharingOf = sharingIn(collections)
-  const statements = collections.flatMap((collection) => {
-    if (!collection.hasSearchIndex || tables.find(collection.table) === undefined) return []
-    const wanted = searchOf(sharingOf(collection), tables)
-    return wanted === undefined || hasSearch(wanted, tables) ? [] : replaceSearch(wanted, tables)
-  })
-  // Collections may share a table.
-  return [...new Set(statements)]
+/** How SQLite indexes searches: in tables that triggers keep current. */
+export const sqliteSearches: SearchText = {
+  isPossible: (tables, sharing) => searchOf(sharing, tables) !== undefined,
+  impossible: "can't have a search index. Leave out search: 'indexed'.",
+  missing(tables, sharing) {
+    const wanted = searchOf(sharing, tables)
+    if (wanted === undefined || hasSearch(wanted, tables)) return []
+    const { table } = wanted
+    // A table that was dropped leaves the tables of its index.
+    const isLeft =
+      tables.find(table) !== undefined ||
+      entriesOf(tables).some(({ name }) => folded(name).startsWith(folded(searchPrefix + table)))
+    return [...(isLeft ? dropSearches(table, tables) : []), ...createSearch(wanted)]
+  },
+  lacking: () =>
+    'lacks its search index, or has one for other fields. Run rowgate schema apply, or set the option ensureSchema.',
+  drop: (tables, table) =>
+    entriesOf(tables).some((entry) => folded(entry.table) === folded(table))
+      ? dropSearches(table, tables)
+      : [],
+}
+
+function entriesOf({ searches }: FoundTables): readonly SearchEntry[] {
+  return searches?.() ?? []
 }
 
 function inOrder<Item>(items: readonly Item[]): readonly Item[] {
@@ -68,12 +79,15 @@ export function sharingIn(collections: readonly PublishedCollection[]): Sharing 
 /** Returns the search index of a table that the collections share, by the table as it is, or as it is created. */
 export function searchOf(
   sharing: readonly PublishedCollection[],
-  tables?: Tables,
+  tables?: FoundTables,
 ): WantedSearch | undefined {
   const table = tables?.find((sharing[0] as PublishedCollection).table)
   if (table !== undefined) {
     if (table.kind !== 'table') return undefined
-    return wantedSearch(sharing, rowNumberOf(table)?.name)
+    return wantedSearch(
+      sharing,
+      table.columns.find(({ numberedBy }) => numberedBy !== undefined)?.name,
+    )
   }
   const { key = [] } = sharing.find((collection) => collection.key.length > 0) ?? {}
   const [first] = key
@@ -82,15 +96,10 @@ export function searchOf(
   return wantedSearch(sharing, isNumbered ? first?.column : undefined)
 }
 
-/** Returns the statements that create an index in place of what the table has. */
-export function replaceSearch(wanted: WantedSearch, tables: Tables): readonly string[] {
-  return [...dropSearches(wanted.table, tables), ...createSearch(wanted)]
-}
-
 /** Returns the statements that remove the search indexes of a table. */
-export function dropSearches(table: string, tables: Tables): readonly string[] {
+function dropSearches(table: string, tables: FoundTables): readonly string[] {
   // After a table was renamed, its triggers have the former name.
-  const own = tables.searches().filter((entry) => folded(entry.table) === folded(table))
+  const own = entriesOf(tables).filter((entry) => folded(entry.table) === folded(table))
   const names = new Set([
     ...own.map(({ name }) => name.replace(/_[a-z]+$/, '')),
     searchPrefix + table,
@@ -104,8 +113,8 @@ export function dropSearches(table: string, tables: Tables): readonly string[] {
 }
 
 /** Returns whether a table has exactly this search index. */
-export function hasSearch(wanted: WantedSearch, tables: Tables): boolean {
-  const present = new Set(tables.searches().map(({ statement }) => statement))
+function hasSearch(wanted: WantedSearch, tables: FoundTables): boolean {
+  const present = new Set(entriesOf(tables).map(({ statement }) => statement))
   return [...tablesOf(wanted), ...triggersOf(wanted)].every((statement) =>
     present.has(statement.replace(' IF NOT EXISTS', '').replace(/;$/, '')),
   )

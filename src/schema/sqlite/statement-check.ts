@@ -1,14 +1,14 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Connection } from '../../storage/sqlite/connection/connection.ts'
-import { folded } from '../model.ts'
 import { isReadBackField } from './guarantees.ts'
 import { impossibleReads, impossibleWrites } from './impossible-writes.ts'
-import type { Table, Tables } from './tables.ts'
+import type { FoundTables } from '../database.ts'
+import type { Table } from '../model.ts'
 
 /** Returns one message for each published event whose statements SQLite does not compile, with the reason and the way out. */
 export function statementMistakes(
   connection: Connection,
-  tables: Tables,
+  tables: FoundTables,
   collections: readonly PublishedCollection[],
 ): readonly string[] {
   return collections.flatMap((collection) => {
@@ -37,7 +37,7 @@ export function checkStatements(
   collection: PublishedCollection,
 ): CheckedStatements {
   const columns = collection.fields.map(({ column }) => column)
-  const isComplete = columns.every((column) => table.columns.has(folded(column)))
+  const isComplete = columns.every((column) => table.find(column) !== undefined)
   if (!isComplete) return { mistakes: [] }
   const unreadable = impossibleReads(connection, collection.table, columns)
   if (unreadable !== undefined || table.kind !== 'table') return { unreadable, mistakes: [] }
@@ -54,16 +54,14 @@ function writeMistakes(
   const { fields, publishes, application, name } = collection
   if (!writes.some((event) => publishes.has(event))) return []
   const place = `${application}/${name}`
-  const written = fields.filter(
-    ({ column }) => table.columns.get(folded(column))?.computed === false,
-  )
+  const written = fields.filter(({ column }) => table.find(column)?.isComputed === false)
   const isReadBack = fields.some((field) => {
-    const column = table.columns.get(folded(field.column))
+    const column = table.find(field.column)
     return column !== undefined && isReadBackField(field, column)
   })
   const impossible = impossibleWrites(connection, {
     name: collection.table,
-    statement: table.statement,
+    statement: table.statement ?? '',
     columns: written.map(({ column }) => column),
     defaulted: written
       .filter(({ hasColumnDefault }) => hasColumnDefault)

@@ -1,46 +1,126 @@
+import { Buffer } from 'node:buffer'
+import type { Field, FieldTypeName } from '../../definition/field.ts'
+import { fieldTypes, type StoredValue } from '../../definition/field-type.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import type { Field, FieldTypeName } from '../../definition/field.ts'
-import { fieldTypes } from '../../definition/field-type.ts'
 import { storedForms } from '../../definition/stored-forms.ts'
+import { literalText, quoted } from '../../storage/sql/fragments.ts'
 import { checkCondition, storageClassOf } from '../../storage/sqlite/forms/forms.ts'
-import { foreignKey, hasEqualForms } from './foreign-keys.ts'
-import { isNotNull } from '../required-columns.ts'
-import { indexesOfNew } from '../wanted-indexes.ts'
-import { createIndex } from './indexes.ts'
-import { quoted } from '../../storage/sql/fragments.ts'
-import { searchOf } from './search-index.ts'
-import { createSearch } from '../../storage/sqlite/search/index-statements.ts'
+import { bindValue, columnTypeOf } from '../../storage/sqlite/statements/columns.ts'
+import type { DeclaredType, TableDialect } from '../database.ts'
 import { folded, groupByTable } from '../model.ts'
+import { isNotNull } from '../required-columns.ts'
+import { createTables as createTablesOf } from '../missing-statements.ts'
+import { columnDefinition as definitionOf } from '../statements.ts'
+import type { WantedIndex } from '../wanted-indexes.ts'
+import type { Affinity, ColumnType } from './column-types.ts'
+import { foreignKey, hasEqualForms } from './foreign-keys.ts'
 
 const betweenLines = ',\n  '
 // What may follow the definition of a column.
 const ends = [',', '\n', ')']
 
-/**
- * Returns the CREATE TABLE statements of collections, each followed by those of its indexes. Collections that
- * share a table have one. `targets` are the collections to which foreign keys can refer.
- */
-export function createTables(
-  collections: readonly PublishedCollection[],
-  targets: readonly PublishedCollection[] = collections,
-): readonly string[] {
-  return [...groupByTable(collections, folded).values()].flatMap((sharing) => [
-    createTable(sharing, targets),
-    ...indexesOfNew(sharing).map(createIndex),
-  ])
+/** How SQLite declares tables, apart from search indexes. */
+export const sqliteText: TableDialect = {
+  database: 'SQLite',
+  quoted,
+  columnTypes: declaredTypes(),
+  // A column of numbers keeps other strings as they are, and clients can't write a string that it would convert.
+  otherType: (_, { type, readOnly }) =>
+    type === 'text' && readOnly ? sqliteText.columnTypes.text : undefined,
+  advice(column, field) {
+    const forms = formsOf(field).filter(({ fits }) => fits.includes(column.base as Affinity))
+    const names = forms.map(({ storedAs }) => `storedAs: '${storedAs}'`)
+    return names.length === 0 ? undefined : `set ${names.join(' or ')}`
+  },
+  schema: {
+    ignoresCase: true,
+    ifMissing: 'IF NOT EXISTS ',
+    tableOptions: ' STRICT',
+    check: checkText,
+    value: literalOf,
+    foreignKey,
+    isForeignKey: hasEqualForms,
+    comparesAsTarget: true,
+    indexName,
+    indexOrder: (_, descending) => (descending ? ' DESC' : ''),
+    nameMistake: () => undefined,
+    numbered: '',
+    numberAdvice: 'Declare it INTEGER PRIMARY KEY, ',
+    unfit({ declared }, { type, storedAs }) {
+      const form = storedAs === undefined ? '' : ` that are stored as ${storedAs}`
+      return `is declared ${declared}, which would change values of type ${type}${form}`
+    },
+    setDefault: (definition) => `Create it yourself, such as ${definition} DEFAULT ...`,
+    literal: literalText,
+    place: '',
+    viewText: "can't be written",
+  },
 }
 
-/** Returns the statements of {@link createTables}, and those of the search indexes. */
-export function createSchema(
-  collections: readonly PublishedCollection[],
-  targets: readonly PublishedCollection[] = collections,
-): readonly string[] {
-  const searches = [...groupByTable(collections, folded).values()].flatMap((sharing) => {
-    const wanted = searchOf(sharing)
-    return wanted === undefined ? [] : createSearch(wanted)
-  })
-  return [...createTables(collections, targets), ...searches]
+function declaredTypes(): TableDialect['columnTypes'] {
+  const declaredAs: DeclaredType = {
+    declared: (definition) => storageClassOf(definition).toUpperCase(),
+    fits: ({ base }, definition) => typeOf(definition).fits.includes(base as Affinity),
+  }
+  const types = Object.keys(fieldTypes).map((type) => [type, declaredAs] as const)
+  return Object.fromEntries(types) as TableDialect['columnTypes']
+}
+
+function typeOf(definition: Field): ColumnType {
+  const { type, storedAs } = definition as Field & { readonly storedAs?: string }
+  return columnTypeOf({ type, storedAs, definition })
+}
+
+/** Returns the stored forms of a field, each with the affinities of columns that keep it. */
+function formsOf({ type, definition }: PublishedField) {
+  const names: readonly string[] =
+    type in storedForms ? storedForms[type as keyof typeof storedForms] : []
+  return names.map((storedAs) => ({
+    storedAs,
+    fits: typeOf({ ...definition, storedAs } as Field).fits,
+  }))
+}
+
+function checkText({ column, definition }: PublishedField): string {
+  const condition = checkCondition(quoted(column), definition)
+  return condition === undefined ? '' : ` CHECK (${condition})`
+}
+
+/** Returns a value of a field as a literal of SQL, in the form that its column stores. */
+function literalOf(field: PublishedField, value: NonNullable<StoredValue>): string {
+  const stored = bindValue(field, value)
+  if (typeof stored === 'string') return literalText(stored)
+  if (stored instanceof Uint8Array) return `X'${Buffer.from(stored).toString('hex')}'`
+  // Without a point it would be an integer.
+  return typeof stored === 'number' && Number.isInteger(stored) && Math.abs(stored) < 1e21
+    ? `${stored}.0`
+    : String(stored)
+}
+
+/**
+ * Returns the name of an index, such as `orders_status_-orderDate_index`. Different indexes have different names,
+ * because SQLite does not create an index whose name exists. If a name contains `_`, points separate the names:
+ * `order_lines.product.index`.
+ */
+function indexName({ table, unique, fields }: WantedIndex): string {
+  const own = fields.map(
+    ({ field, descending }) => `${descending ? '-' : ''}${plainName(field.column)}`,
+  )
+  const names = [plainName(table), ...own, unique ? 'unique' : 'index']
+  return names.join(names.some((name) => name.includes('_')) ? '.' : '_')
+}
+
+// A name that contains a separator or begins with a sign is quoted.
+function plainName(name: string): string {
+  return /^-|[."]/.test(name) ? quoted(name) : name
+}
+
+/** Returns the CREATE TABLE statements of collections, each followed by those of its indexes. */
+export function createTables(collections: readonly PublishedCollection[]): readonly string[] {
+  return [...groupByTable(collections, folded).values()].flatMap((sharing) =>
+    createTablesOf(sqliteText, sharing, collections),
+  )
 }
 
 /**
@@ -48,15 +128,7 @@ export function createSchema(
  * in a key, as in a column that is added to a table.
  */
 export function columnDefinition(field: PublishedField, rejectsNull?: boolean): string {
-  const condition = checkCondition(quoted(field.column), field.definition)
-  const check = condition === undefined ? '' : ` CHECK (${condition})`
-  return `${bareColumn(field, rejectsNull)}${check}`
-}
-
-/** Returns a column definition without CHECK. */
-export function bareColumn(field: PublishedField, rejectsNull = field.inKey): string {
-  const type = storageClassOf(field.definition).toUpperCase()
-  return `${quoted(field.column)} ${type}${rejectsNull ? ' NOT NULL' : ''}`
+  return definitionOf(sqliteText, [], field, rejectsNull)
 }
 
 /** Returns whether a CREATE TABLE statement contains the column as {@link columnDefinition} writes it. */
@@ -137,37 +209,13 @@ function fieldsOf(type: FieldTypeName): readonly OtherField[] {
     })),
   )
 }
-
-function createTable(
-  collections: readonly PublishedCollection[],
-  targets: readonly PublishedCollection[],
-): string {
-  const fields = new Map<string, PublishedField[]>()
-  for (const field of collections.flatMap((collection) => collection.fields)) {
-    const name = folded(field.column)
-    const others = fields.get(name) ?? []
-    fields.set(name, field.inKey ? [field, ...others] : [...others, field])
-  }
-  const lines = Array.from(fields.values(), (sharing) => sharedColumn(collections, sharing))
-  const keyed = collections.find((collection) => collection.key.length > 0)
-  if (keyed !== undefined) {
-    lines.push(`PRIMARY KEY (${keyed.key.map((field) => quoted(field.column)).join(', ')})`)
-  }
-  const references = collections
-    .flatMap((collection) => collection.references)
-    .filter((reference) => targets.includes(reference.to) && hasEqualForms(reference))
-  lines.push(...new Set(references.map(foreignKey)))
-  const table = quoted((collections[0] as PublishedCollection).table)
-  return `CREATE TABLE IF NOT EXISTS ${table} (\n  ${lines.join(betweenLines)}\n) STRICT;`
-}
-
-// If fields of different types share a column, a CHECK for one could reject the values of another.
-function sharedColumn(
-  collections: readonly PublishedCollection[],
-  fields: readonly PublishedField[],
-): string {
-  const [first] = fields as readonly [PublishedField]
-  const conditions = new Set(fields.map((field) => checkCondition('', field.definition)))
-  const define = conditions.size === 1 ? columnDefinition : bareColumn
-  return define(first, isNotNull(collections, first))
+/** Returns the error of a failed statement: that of a unique index names the cause. */
+export function indexFailure(error: unknown, statement: string): unknown {
+  if (!statement.startsWith('CREATE UNIQUE INDEX')) return error
+  if (!(error instanceof Error) || !error.message.includes('UNIQUE constraint failed')) return error
+  const [, place = ''] = statement.split(' ON ', 2)
+  return new TypeError(
+    `sqliteStorage: rows of ${place.replace(/;$/, '')} have the same values, which the definition declares unique. Change them, or remove the option unique.`,
+    { cause: error },
+  )
 }

@@ -17,7 +17,6 @@ import { fitCondition, furtherCondition } from '../../storage/sqlite/forms/forms
 import type { InspectedTable } from './inspected-table.ts'
 import { quoted } from '../../storage/sql/fragments.ts'
 import { affinityOf } from './column-types.ts'
-import { folded } from '../model.ts'
 
 /** The name of the SQL function that returns the number of bytes of a string that the driver has decoded. */
 export const bytesFunction = 'rowgate_bytes'
@@ -82,8 +81,7 @@ interface Counted {
 }
 
 function mayBeMissing({ table }: InspectedTable): (field: PublishedField) => boolean {
-  return ({ required, inKey, column }) =>
-    required && !inKey && table.columns.get(folded(column))?.notNull !== true
+  return ({ required, inKey, column }) => required && !inKey && table.find(column)?.notNull !== true
 }
 
 /** The name of the SQL function that returns the bytes of a key in a path. */
@@ -212,7 +210,7 @@ async function adviceFor(
   field: PublishedField,
 ): Promise<string> {
   const column = quoted(field.column)
-  const declared = table.columns.get(folded(field.column))?.declared ?? ''
+  const declared = table.find(field.column)?.declared ?? ''
   const forms = otherForms(field, declared)
   const fits = forms.map(
     ({ definition }) => `sum(CASE WHEN ${fitCondition(column, definition)} THEN 1 ELSE 0 END)`,

@@ -93,7 +93,7 @@ export function mysqlDialect(server: MysqlServer): Dialect {
       tableOptions: ` ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=${collation}`,
       isForeignKey: isInnoDbKey,
       canRefer: (declared, target) => haveSameBytes({ ...described(declared), declared }, target),
-      numbered: 'AUTO_INCREMENT',
+      numbered: ' AUTO_INCREMENT',
       indexOrder: (_, descending) => (descending ? ' DESC' : ''),
       nameMistake(name) {
         const { length } = Array.from(name)
@@ -107,7 +107,8 @@ export function mysqlDialect(server: MysqlServer): Dialect {
         text.includes('\\')
           ? `convert(X'${Buffer.from(text).toString('hex')}' using utf8mb4)`
           : `'${text.replaceAll("'", "''")}'`,
-      place: 'in the database',
+      place: ' in the database',
+      viewText: 'is not written',
     },
     inspection: mysqlInspection(isMariaDb),
     estimates: { explain: 'explain format=json', rows: plannedRows },

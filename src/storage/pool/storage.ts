@@ -34,9 +34,11 @@ import {
 } from './reads.ts'
 import { nothingLacks, unfilledMistake } from '../../schema/required-columns.ts'
 import { countLacking } from '../../schema/apply.ts'
-import { createTables, missingStatements, noTables } from '../../schema/statements.ts'
-import { definitionMistakes, isEnforced, tableMistakes } from '../../schema/table-check.ts'
-import type { Table } from '../../schema/model.ts'
+import { isEnforced } from '../../schema/compare.ts'
+import { definitionMistakes, tableMistakes } from '../../schema/mistakes.ts'
+import { foldedNames, type Table } from '../../schema/model.ts'
+import { createTables, missingStatements } from '../../schema/missing-statements.ts'
+import { statementTexts } from '../sql/shape.ts'
 import { runTransaction } from './transaction.ts'
 
 /** A database that is reached through a pool of connections. */
@@ -78,7 +80,8 @@ export function sqlStorage(database: Database): StorageAdapter {
   const primary: ReadRoute = { use }
   const joinRows = joinedReads<readonly TextRow[]>(database.acquireTimeout / 10)
   const joinTexts = joinedReads<StorageTextPage | undefined>(database.acquireTimeout / 10)
-  let tables: Tables = noTables(dialect, [])
+  const names = foldedNames
+  let tables: Tables = { dialect, texts: statementTexts(0), names, ...names([]) }
   const enforced = new Set<Reference>()
   const changing = new WeakSet<Table>()
   const checked = transactionChecker(database.name)

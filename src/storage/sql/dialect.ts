@@ -6,9 +6,9 @@ import type { Row } from '../adapter.ts'
 import type { Connection } from '../pool/connection.ts'
 import type { Inputs, Slot, Sql } from './fragments.ts'
 import type { Errors } from '../pool/failure.ts'
-import type { SchemaChangeText, SchemaText } from '../../schema/change-text.ts'
+import type { FoundTables, SchemaText } from '../../schema/database.ts'
 import type { StatementTexts } from './shape.ts'
-import type { Column, Table, TableLookup, TableNames } from '../../schema/model.ts'
+import type { Column, Table, TableNames } from '../../schema/model.ts'
 
 /** How a database keeps the values of a field type. */
 export interface ColumnType {
@@ -59,12 +59,10 @@ export interface PlacedColumn {
 export type ListedValues = (inputs: Inputs) => readonly NonNullable<StoredValue>[]
 
 /** The tables that collections name, as they were when they were read. */
-export interface Tables extends TableLookup {
+export interface Tables extends FoundTables {
   readonly dialect: Dialect
   /** The statements that read and write them. */
   readonly texts: StatementTexts
-  /** The operator class of search indexes with its schema; undefined if it has to be installed. */
-  readonly searchOperators?: string | undefined
   /** How the database compares their names. */
   readonly names: TableNames
 }
@@ -185,9 +183,9 @@ export interface SearchIndexes {
   /** The name of the kind of index. */
   readonly method: string
   /** Returns the term of a column in the statement that creates an index. */
-  term(text: string, tables: Tables): string
+  term(text: string, tables: FoundTables): string
   /** Returns the statements that must run before an index can be created. */
-  before(tables: Tables): readonly string[]
+  before(tables: FoundTables): readonly string[]
   /** Returns the term that a string matches a regular expression, which an index serves. */
   matches(text: Sql, pattern: Slot): Sql
 }
@@ -244,9 +242,4 @@ export interface Estimates {
   readonly explain: string
   /** Returns the number of rows of the plan of a statement; undefined if it has none. */
   rows(plan: unknown): number | undefined
-}
-
-/** A dialect for `rowgate schema`. */
-export interface SchemaDialect extends Dialect {
-  readonly changes: SchemaChangeText
 }

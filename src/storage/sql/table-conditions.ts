@@ -1,3 +1,4 @@
+import type { FieldTypeName } from '../../definition/field.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { ConditionOf } from '../../request/query.ts'
@@ -87,12 +88,18 @@ export function typeOf(
 
 const typesOfTable = new WeakMap<Table, Map<PublishedField, ColumnType>>()
 
+/** How a database keeps the values of fields. */
+interface KeepingDialect<Type> {
+  readonly columnTypes: Readonly<Record<FieldTypeName, Type>>
+  otherType?(column: Column, field: PublishedField): Type | undefined
+}
+
 /** Returns how a column keeps the values of a field exactly; undefined if it does not. */
-export function keptType(
-  { columnTypes, otherType }: Dialect,
+export function keptType<Type extends Pick<ColumnType, 'fits'>>(
+  { columnTypes, otherType }: KeepingDialect<Type>,
   column: Column,
   field: PublishedField,
-): ColumnType | undefined {
+): Type | undefined {
   const normal = columnTypes[field.type]
   return normal.fits(column, field.definition) ? normal : otherType?.(column, field)
 }

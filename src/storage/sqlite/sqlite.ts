@@ -9,7 +9,10 @@ import { everyCondition } from '../../request/query.ts'
 import type { StorageAdapter } from '../adapter.ts'
 import { markSelfChecking } from '../layers/self-checking.ts'
 import type { ReadOnlyOpening } from '../read-only-opening.ts'
-import type { Lacking } from '../../schema/required-columns.ts'
+import { isEnforced } from '../../schema/compare.ts'
+import { tableMistakes } from '../../schema/mistakes.ts'
+import { nothingLacks } from '../../schema/required-columns.ts'
+import { missingStatements } from '../../schema/missing-statements.ts'
 import { absentValues } from '../../schema/sqlite/column-values.ts'
 import { rowsOf } from './connection/connection.ts'
 import { constraintFields } from './writing/constraint-fields.ts'
@@ -20,7 +23,6 @@ import {
   storageFailure,
   throwMistakes,
 } from './connection/failure.ts'
-import { enforcedReferences } from '../../schema/sqlite/foreign-keys.ts'
 import {
   exactColumns,
   fieldsWithoutNumbers,
@@ -29,23 +31,21 @@ import {
   readBackCollections,
   storedFields,
 } from '../../schema/sqlite/guarantees.ts'
-import { createIndex, indexFailure, missingIndexes } from '../../schema/sqlite/indexes.ts'
 import { folded } from '../../schema/model.ts'
-import { declaredIndexes } from '../../schema/wanted-indexes.ts'
 import { inspectTables } from '../../schema/sqlite/inspect.ts'
 import { openConnections, openToRead, type SqliteHandle } from './connection/open.ts'
 import { completeSqlite, type SqliteOptions } from './connection/options.ts'
 import type { Guarantee } from './reading/guaranteed-values.ts'
 import { readSnapshot } from './reading/read-snapshot.ts'
 import { plainReads, threadedReads } from './reading/reads.ts'
-import { createSchema } from '../../schema/sqlite/statements.ts'
-import { missingSearches } from '../../schema/sqlite/search-index.ts'
+import { createSchema } from '../../schema/sqlite/database.ts'
+import { indexFailure } from '../../schema/sqlite/statements.ts'
 import { searchIndexes } from './search/open-indexes.ts'
 import { ReadSession } from './reading/read-session.ts'
 import { WriteSession } from './writing/write-session.ts'
 import { statementMistakes } from '../../schema/sqlite/statement-check.ts'
-import { missingColumns, missingTables, tableMistakes } from '../../schema/sqlite/table-check.ts'
-import { encodingMistake, readTables, type Tables } from '../../schema/sqlite/tables.ts'
+import { encodingMistake } from '../../schema/sqlite/read.ts'
+import { readTables } from '../../schema/sqlite/read-tables.ts'
 import { openTransaction } from './writing/transaction.ts'
 import { versionClock } from './connection/version-clock.ts'
 import { Writer } from './writing/writer.ts'
@@ -165,36 +165,21 @@ export function sqliteStorage(
     readOnly: ReadOnlyOpening | undefined,
   ): void {
     const collections = readOnly === undefined ? all : presentOf(all, readOnly)
-    const missing = (tables: Tables, lacking?: Lacking): readonly string[] => [
-      ...(ensureSchema === false ? [] : missingTables(tables, collections)),
-      ...(ensureSchema === 'columns' ? missingColumns(tables, collections, lacking) : []),
-    ]
-    const missingWithValues = (tables: Tables): readonly string[] =>
-      missing(
-        tables,
-        ensureSchema === 'columns' ? absentValues(connection, tables, collections) : undefined,
-      )
-    const indexes = (tables: Tables): readonly string[] =>
-      ensureSchema === false
-        ? []
-        : [
-            ...missingIndexes(tables, collections.flatMap(declaredIndexes)).map(createIndex),
-            ...missingSearches(tables, collections),
-          ]
+    const addsColumns = ensureSchema === 'columns'
     const mistake = encodingMistake(connection)
     if (mistake !== undefined) throw new TypeError(`sqliteStorage: ${mistake}`)
     searches.require(collections)
     let tables = readTables(connection, collections)
     // If nothing is missing, the start does not wait for the write lock.
-    const isComplete = missing(tables).length + indexes(tables).length === 0
+    const isComplete =
+      ensureSchema === false || missingStatements(tables, collections, { addsColumns }).length === 0
     if (!isComplete && readOnly === undefined) {
       connection.execute('BEGIN IMMEDIATE')
       try {
-        // Indexes may need columns that are added here.
-        for (const absent of [missingWithValues, indexes]) {
-          const statements = absent(readTables(connection, collections))
-          for (const statement of statements) executeSchema(statement)
-        }
+        const present = readTables(connection, collections)
+        const lacking = addsColumns ? absentValues(connection, present, collections) : nothingLacks
+        for (const statement of missingStatements(present, collections, { addsColumns, lacking }))
+          executeSchema(statement)
         connection.execute('COMMIT')
       } finally {
         if (connection.inTransaction()) connection.execute('ROLLBACK')
@@ -203,7 +188,7 @@ export function sqliteStorage(
     }
     const exact = exactColumns(tables, collections)
     const mistakes = [
-      ...tableMistakes(tables, collections, exact),
+      ...tableMistakes(tables, collections),
       ...statementMistakes(connection, tables, collections),
     ]
     // What is missing is added when the service starts.
@@ -213,7 +198,8 @@ export function sqliteStorage(
       guaranteed.set(field, 'no-number')
     for (const field of guaranteedFields(tables, collections, exact)) guaranteed.set(field, 'fit')
     for (const [each, columns] of identitiesIn(tables, collections)) identities.set(each, columns)
-    for (const each of enforcedReferences(connection, tables, collections)) enforced.add(each)
+    for (const each of collections.flatMap(({ references }) => references))
+      if (isEnforced(each, tables)) enforced.add(each)
     for (const each of readBackCollections(tables, collections)) readBack.add(each)
     searches.opened(tables, collections)
     clock.opened(tables, collections)

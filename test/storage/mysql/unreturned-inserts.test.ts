@@ -5,7 +5,7 @@ import { readTables } from '../../../src/schema/mysql/catalogue.ts'
 import { mysqlConnections, type MysqlConnections } from '../../../src/storage/mysql/connection.ts'
 import { completeMysql } from '../../../src/storage/mysql/options.ts'
 import type { Tables } from '../../../src/storage/sql/dialect.ts'
-import { collectionMistakes } from '../../../src/schema/table-check.ts'
+import { collectionMistakes } from '../../../src/schema/mistakes.ts'
 import { insertRow } from '../../../src/storage/pool/writes.ts'
 import { missingServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 

@@ -4,7 +4,7 @@ import { queryOf } from '../../../src/conformance/case.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
 import { defineCollection } from '../../../src/entries/index.ts'
 import { sqliteStorage, type SqliteDriver } from '../../../src/entries/sqlite.ts'
-import { createSchema } from '../../../src/schema/sqlite/statements.ts'
+import { createSchema } from '../../../src/schema/sqlite/database.ts'
 import { searchOf } from '../../../src/schema/sqlite/search-index.ts'
 import {
   foundRows,

@@ -1,18 +1,16 @@
 import type { Connection } from '../../../storage/sqlite/connection/connection.ts'
 import type { CatalogueReference, CatalogueTable } from '../../catalogue-tables.ts'
 import { finder, folded } from '../../model.ts'
-import { affinityOf } from '../../sqlite/column-types.ts'
-import { foreignKeysOf, type ForeignKey } from '../../sqlite/foreign-keys.ts'
+import { foreignKeysOf, type SqliteForeignKey } from '../../sqlite/foreign-keys.ts'
 import {
-  expressionColumn,
   indexesOf,
   keyColumns,
   listTables,
   readableColumns,
-  type Column,
-  type Index,
   type ListedTable,
-} from '../../sqlite/tables.ts'
+  type SqliteColumn,
+  type SqliteIndex,
+} from '../../sqlite/read.ts'
 
 /** Reads the tables of a database, by name. */
 export function readCatalogue(connection: Connection): readonly CatalogueTable[] {
@@ -35,10 +33,10 @@ export function readCatalogue(connection: Connection): readonly CatalogueTable[]
 }
 
 interface Parts {
-  readonly columns: readonly Column[]
+  readonly columns: readonly SqliteColumn[]
   readonly failure: string | undefined
-  readonly indexes: readonly Index[]
-  readonly references: readonly ForeignKey[]
+  readonly indexes: readonly SqliteIndex[]
+  readonly references: readonly SqliteForeignKey[]
 }
 
 function tableOf(
@@ -50,15 +48,15 @@ function tableOf(
   const isNumbered =
     !withoutRowId && primary.length === 1 && indexes.every(({ origin }) => origin !== 'pk')
   const columns = found
-    .filter(({ hidden }) => !hidden)
+    .filter(({ isHidden }) => !isHidden)
     .map((column) => {
-      const { declared, default: value, notNull, computed } = column
-      const isNumber =
-        isNumbered && column.name === primary[0] && declared.toUpperCase() === 'INTEGER'
+      const { name: own, declared, hasDefault } = column
+      const isNumber = isNumbered && own === primary[0] && declared.toUpperCase() === 'INTEGER'
       return {
-        ...{ name: column.name, declared, base: affinityOf(declared), scale: undefined, notNull },
-        ...{ default: value, hasDefault: value !== undefined || isNumber, isComputed: computed },
-        ...{ isReadable: true, collation: undefined, isDeterministic: !/collate/i.test(statement) },
+        ...column,
+        hasDefault: hasDefault || isNumber,
+        isReadable: true,
+        isDeterministic: !/collate/i.test(statement),
         numberedBy: isNumber ? 'SQLite' : undefined,
       }
     })
@@ -68,10 +66,7 @@ function tableOf(
     ...{ primary, hasOwnKey: true, checks: [], foreignKeys: [], constraints: new Map() },
     indexes: indexes.filter(isComplete).map(({ unique, columns: parts }) => ({
       unique,
-      columns: parts.map((part) => ({
-        ...part,
-        name: part.name === expressionColumn ? null : part.name,
-      })),
+      columns: parts,
     })),
     references: references.map(referenceOf),
     readOnly: kind === 'table' ? undefined : kind === 'view' ? 'a view' : 'a virtual table',
@@ -89,11 +84,11 @@ function reasonToLeaveOut(
 }
 
 // Pages are in the order of an index only if it compares all bytes.
-function isComplete({ partial, unique, isBinary }: Index): boolean {
+function isComplete({ partial, unique, isBinary }: SqliteIndex): boolean {
   return !partial && (unique || isBinary)
 }
 
-function referenceOf({ target, columns, targetColumns, onDelete }: ForeignKey): CatalogueReference {
+function referenceOf({ target, columns, targetColumns, onDelete }: SqliteForeignKey): CatalogueReference {
   return {
     ...{ name: '', columns, target, targetName: target, targetColumns },
     onDelete: actions[onDelete] ?? 'restrict',

@@ -2,7 +2,7 @@ import type { PublishedCollection } from '../../../definition/published.ts'
 import { rowsOf, type Connection } from './connection.ts'
 import { quoted } from '../../sql/fragments.ts'
 import { folded } from '../../../schema/model.ts'
-import type { Tables } from '../../../schema/sqlite/tables.ts'
+import type { FoundTables } from '../../../schema/database.ts'
 import type { WrittenTables } from '../writing/written-tables.ts'
 
 /** Knows when the tables of a database have changed. */
@@ -13,7 +13,7 @@ export interface VersionClock {
    */
   version(collections: readonly PublishedCollection[]): number | undefined
   /** Called when collections were opened, with the tables of the database. */
-  opened(tables: Tables, collections: readonly PublishedCollection[]): void
+  opened(tables: FoundTables, collections: readonly PublishedCollection[]): void
   /** Called after each commit of the connection, before its result is known to anyone. */
   committed(): void
 }

@@ -6,7 +6,7 @@ import type { PageRead } from './page-read.ts'
 import { interruption } from './scan-thread.ts'
 import { quoted, type Sql } from '../../sql/fragments.ts'
 import type { StatementText } from '../statements/statements.ts'
-import type { Tables } from '../../../schema/sqlite/tables.ts'
+import type { FoundTables } from '../../../schema/database.ts'
 
 /**
  * Where a read runs:
@@ -19,7 +19,7 @@ export type ReadPlace = 'here' | 'timed' | 'thread'
 /** Decides where reads run, and remembers how long they took. */
 export interface ReadPlaces {
   /** Called when collections were opened, with the tables of the database. */
-  opened(tables: Tables, collections: readonly PublishedCollection[]): void
+  opened(tables: FoundTables, collections: readonly PublishedCollection[]): void
   /** An item by its key, and a page in the order of an index, are always read `here`. */
   placeOf(collection: PublishedCollection, query: StorageQuery, read: PageRead): ReadPlace
   /** Returns whether a search index may be asked on the event loop how many rows it finds. */
@@ -120,7 +120,7 @@ export function readPlaces(connection: Connection, minRows: number): ReadPlaces 
       for (const collection of collections) {
         const table = found.find(collection.table)
         if (table?.kind !== 'table') continue
-        const rowid = rowids.find((name) => !table.columns.has(name))
+        const rowid = rowids.find((name) => table.find(name) === undefined)
         tables.set(collection, table.withoutRowId ? undefined : rowid)
       }
     },

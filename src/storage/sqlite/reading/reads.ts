@@ -17,12 +17,12 @@ import { startScanThread, type ScanJob } from './scan-thread.ts'
 import type { ReadSession } from './read-session.ts'
 import { fileOf } from './slow-views.ts'
 import type { StatementText } from '../statements/statements.ts'
-import type { Tables } from '../../../schema/sqlite/tables.ts'
+import type { FoundTables } from '../../../schema/database.ts'
 
 /** The reads outside of transactions. */
 export interface Reads {
   /** Called when collections were opened, with the tables of the database. */
-  opened(tables: Tables, collections: readonly PublishedCollection[]): void
+  opened(tables: FoundTables, collections: readonly PublishedCollection[]): void
   filter(
     collection: PublishedCollection,
     query: StorageQuery,

@@ -2,7 +2,7 @@ import type { PublishedCollection } from '../../../definition/published.ts'
 import type { Connection } from '../connection/connection.ts'
 import { searchOf, sharingIn } from '../../../schema/sqlite/search-index.ts'
 import { hasSqlText, type WantedSearch } from './index-statements.ts'
-import type { Tables } from '../../../schema/sqlite/tables.ts'
+import type { FoundTables } from '../../../schema/database.ts'
 import { needleMatcher, type MatchNeedle } from './trigrams.ts'
 
 /** A search index, and how it is queried for needles. */
@@ -24,7 +24,7 @@ export interface SearchIndexes {
   /** Throws an Error if a collection declares an index that this SQLite can't have. */
   require(collections: readonly PublishedCollection[]): void
   /** Called when collections were opened, with the tables of the database. */
-  opened(tables: Tables, collections: readonly PublishedCollection[]): void
+  opened(tables: FoundTables, collections: readonly PublishedCollection[]): void
 }
 
 /** Creates the search indexes of a database. None exists before collections are opened. */
