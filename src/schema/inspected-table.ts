@@ -1,63 +1,58 @@
 import type { PublishedField } from '../definition/published-field.ts'
-import type { PublishedCollection } from '../definition/published.ts'
-import { bind, type Connection, type TextRow } from '../storage/pool/connection.ts'
-import type { Tables } from '../storage/sql/dialect.ts'
+import type { PublishedCollection, Reference } from '../definition/published.ts'
 import { join, sql, type Sql } from '../storage/sql/fragments.ts'
-import { columnOf, keptType, placeOf, type TablePlace } from '../storage/sql/table-conditions.ts'
+import type { Table } from './model.ts'
+import type { CheckedRows } from './unfit-rows.ts'
 
-/** The table of a collection, under the alias `t`, and how its rows are inspected. */
+/** The table of a collection, and how its rows are inspected. */
 export interface InspectedTable {
-  readonly tables: Tables
   readonly collection: PublishedCollection
-  readonly connection: Connection
-  readonly place: TablePlace
-  /** The fields whose columns keep their values. */
+  readonly found: Table
+  /** The fields whose values can be read. */
   readonly fields: readonly PublishedField[]
-  rows(statement: Sql): Promise<readonly TextRow[]>
-  /** Returns the keys of up to three rows, each with the values of fields. */
-  examples(condition: Sql, fields: readonly PublishedField[]): Promise<readonly string[]>
+  /** What follows FROM. */
+  readonly from: Sql
+  rows(statement: Sql): Promise<readonly (readonly unknown[])[]>
+  /** Returns the column of a field. */
+  stored(field: PublishedField): Sql
+  /** Returns what is read of a column for an example. */
+  shown(field: PublishedField): Sql
+  /** Returns what was read for an example as a short literal of SQL. */
+  literal(field: PublishedField, value: unknown): string
+  /** Returns what is the same for equal values. */
+  grouped(field: PublishedField): Sql
+  /** Returns what is read of equal values for an example. */
+  repeated(field: PublishedField): Sql
+  /** Returns the condition that no row of another table has the key of a reference. */
+  absent(reference: Reference, target: InspectedTable): Sql
+  /** Returns the condition that a row has no value that the field can have. Undefined: every row has one. */
+  misfits(field: PublishedField): Sql | undefined
+  /** Returns the rows whose value may not be one of the field, as only its text shows. */
+  doubts?(field: PublishedField): CheckedRows['doubts']
+  /** Returns the check of keys that no path can have, if there may be one. */
+  unreachable(): Pick<CheckedRows, 'misfits' | 'doubts'> | undefined
+  /** Returns what to do about values that do not fit. */
+  advice(field: PublishedField): Promise<string>
+  /** What is read of every row besides, so that a view computes it. */
+  readonly computed: readonly Sql[]
+  /** Returns the conditions of parts of the table, which are read one after another. `total`: the number of rows. */
+  parts(total: number): AsyncIterable<Sql>
 }
 
-/** The alias of the table in statements. */
-export const alias = 't'
-
-/** Returns the table of a collection, to be inspected. */
-export function inspectedTable(
-  connection: Connection,
-  tables: Tables,
-  collection: PublishedCollection,
-): InspectedTable {
-  const place = placeOf(tables, collection, alias)
-  const fields = collection.fields.filter(({ column }) => place.found.find(column) !== undefined)
-  const key = collection.key.filter((field) => fields.includes(field))
-  const rows = (statement: Sql): Promise<readonly TextRow[]> => connection.rows(bind(statement))
-  return {
-    tables,
-    collection,
-    connection,
-    place,
-    fields: fields.filter(
-      (field) => keptType(tables.dialect, columnOf(place.found, field), field) !== undefined,
-    ),
-    rows,
-    async examples(condition, shown) {
-      const columns = [...key, ...shown].map((field) => place.stored(field))
-      const found = await rows(
-        sql`select ${join(columns)} from ${place.table} where ${condition} limit 3`,
-      )
-      return found.map((row) => {
-        const values = [...key, ...shown].map((field, at) => literalOf(field, row[at] ?? null))
-        const [keys, others] = [values.slice(0, key.length), values.slice(key.length)]
-        return [keys.join(', '), others.join(', ')].filter((part) => part !== '').join(': ')
-      })
-    },
-  }
-}
-
-const numbers: readonly string[] = ['integer', 'bigint', 'decimal', 'double']
-
-/** Returns the text of a value as a short literal of SQL. */
-export function literalOf({ type }: PublishedField, text: string | null): string {
-  if (text === null) return 'NULL'
-  return (numbers.includes(type) ? text : `'${text.replaceAll("'", "''")}'`).slice(0, 60)
+/** Returns the keys of up to three rows, each with the values of fields. */
+export async function examplesOf(
+  { collection, found, from, rows, shown, literal }: InspectedTable,
+  condition: Sql,
+  fields: readonly PublishedField[],
+): Promise<readonly string[]> {
+  const key = collection.key.filter(({ column }) => found.find(column) !== undefined)
+  const all = [...key, ...fields]
+  if (all.length === 0) return []
+  const columns = join(all.map(shown))
+  const first = await rows(sql`select ${columns} from ${from} where ${condition} limit 3`)
+  return first.map((row) => {
+    const values = all.map((field, at) => literal(field, row[at] ?? null))
+    const [keys, others] = [values.slice(0, key.length), values.slice(key.length)]
+    return [keys.join(', '), others.join(', ')].filter((part) => part !== '').join(': ')
+  })
 }

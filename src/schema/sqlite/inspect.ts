@@ -1,46 +1,46 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import { isStorageError } from '../../storage/adapter.ts'
-import { inspectCollections } from '../../storage/inspection/inspect-collections.ts'
 import {
-  duplicateProblem,
-  referenceProblem,
   tableProblem,
   type InspectionProgress,
   type StorageProblem,
 } from '../../storage/problem.ts'
-import { columnTypeOf } from '../../storage/sqlite/statements/columns.ts'
+import { identifier, join, quoted, raw, sql, type Sql } from '../../storage/sql/fragments.ts'
+import {
+  rowsOf,
+  type Connection,
+  type SqliteRow,
+} from '../../storage/sqlite/connection/connection.ts'
 import { readFailure } from '../../storage/sqlite/connection/failure.ts'
 import { fitCondition } from '../../storage/sqlite/forms/forms.ts'
-import {
-  createInspectedTable,
-  quotedValue,
-  type InspectedTable,
-  type ReadWith,
-} from './inspected-table.ts'
-import { identifier, quoted, type Sql } from '../../storage/sql/fragments.ts'
-import { exactColumns, guaranteedFields } from './guarantees.ts'
-import { checkStatements } from './statement-check.ts'
 import { slowReason, slowViews, type ReadView } from '../../storage/sqlite/reading/slow-views.ts'
-import { hasIndex } from '../compare.ts'
+import { columnTypeOf } from '../../storage/sqlite/statements/columns.ts'
 import type { FoundTables } from '../database.ts'
+import { inspectTables as inspect, type Inspector } from '../inspect.ts'
+import type { InspectedTable } from '../inspected-table.ts'
 import { collectionMistakes } from '../mistakes.ts'
-import { uniqueIndex } from '../wanted-indexes.ts'
+import type { Table } from '../model.ts'
+import { exactColumns, guaranteedFields } from './guarantees.ts'
 import { encodingMistake } from './read.ts'
 import { readTables } from './read-tables.ts'
+import { checkStatements } from './statement-check.ts'
 import {
   bytesFunction,
   bytesOf,
+  formAdvice,
   isFieldJson,
   jsonFunction,
+  misfitCondition,
   pathFunction,
   pathLength,
-  unfitRows,
+  unreachableKeys,
 } from './unfit-rows.ts'
 
 /** How the tables of a database are read. */
 export interface TableReads {
-  readonly read: ReadWith
+  /** Runs work on a connection when it can read. */
+  readonly read: <Result>(work: (connection: Connection) => Result) => Promise<Result>
   /** Milliseconds that reading a view may take. */
   readonly viewTime: number
 }
@@ -48,11 +48,11 @@ export interface TableReads {
 /** Looks for what {@link StorageProblem} lists. Reads only. */
 export async function inspectTables(
   collections: readonly PublishedCollection[],
-  { read, viewTime }: TableReads,
+  reads: TableReads,
   progress: InspectionProgress,
 ): Promise<readonly StorageProblem[]> {
-  const encoding = await read(encodingMistake)
-  const tables = await read((connection) => {
+  const encoding = await reads.read(encodingMistake)
+  const tables = await reads.read((connection) => {
     connection.define(bytesFunction, bytesOf)
     connection.define(jsonFunction, isFieldJson)
     connection.define(pathFunction, pathLength)
@@ -60,40 +60,50 @@ export async function inspectTables(
   })
   const exact = exactColumns(tables, collections)
   const guaranteed = new Set(guaranteedFields(tables, collections, exact))
-  const inspectedTable = (collection: PublishedCollection): InspectedTable | undefined => {
-    const table = tables.find(collection.table)
-    return table && createInspectedTable(collection, table, { guaranteed, read, progress })
-  }
+  const context = { ...reads, tables, collections, encoding, guaranteed }
   const views = collections.flatMap((collection) => viewOf(collection, tables))
-  const slow = new Set(await read((connection) => slowViews(connection, views, viewTime)))
-  return inspectCollections(collections, {
-    async rows(collection, add) {
-      const inspected = inspectedTable(collection)
-      if (inspected?.table.failure !== undefined) return inspected.table.failure
+  const slow = await reads.read((connection) => slowViews(connection, views, reads.viewTime))
+  return inspect(collections, inspectorOf(context, new Set(slow)), progress)
+}
+
+/** What is known of the tables that are inspected. */
+interface Context extends TableReads {
+  readonly tables: FoundTables
+  readonly collections: readonly PublishedCollection[]
+  readonly encoding: string | undefined
+  /** The fields whose columns accept only values that fit. */
+  readonly guaranteed: ReadonlySet<PublishedField>
+}
+
+function inspectorOf(context: Context, slow: ReadonlySet<string>): Inspector {
+  const { tables, collections, encoding, read, viewTime } = context
+  return {
+    async prepare(collection, add) {
+      const table = tables.find(collection.table)
+      if (table?.failure !== undefined) return table.failure
       const own = collectionMistakes(tables, collection, collections)
       const mistakes = encoding === undefined ? own : [encoding, ...own]
       add(mistakes.map((message) => tableProblem(collection, message)))
-      if (inspected === undefined) return undefined
+      if (table === undefined) return undefined
       if (slow.has(collection.table)) return `${slowReason(viewTime)} (scanTimeout)`
-      const checked = await read((connection) =>
-        checkStatements(connection, inspected.table, collection),
-      )
+      const checked = await read((connection) => checkStatements(connection, table, collection))
       if (checked.unreadable !== undefined) return checked.unreadable
       add(checked.mistakes.map((message) => tableProblem(collection, message)))
-      return attempt(async () => {
-        add(await unfitRows(inspected))
-        for (const group of [collection.key, ...collection.uniques])
-          add(await duplicates(inspected, group))
-      })
+      return undefined
     },
-    async references(reference, add) {
-      const [inspected, target] = [reference.from, reference.to].map(inspectedTable)
-      if (inspected === undefined || target === undefined) return undefined
-      return attempt(async () => {
-        add(await missing(inspected, target, reference))
-      })
+    /** Returns the reason of an error of the driver, such as that of a value that a function of SQLite rejects. */
+    async attempt(inspected, work) {
+      const found = inspected.flatMap((one) => inspectedTable(context, one))
+      if (found.length < inspected.length) return undefined
+      try {
+        await work(found)
+        return undefined
+      } catch (error) {
+        if (!(error instanceof Error) || !('code' in error) || isStorageError(error)) throw error
+        return readFailure(error)
+      }
     },
-  })
+  }
 }
 
 function viewOf({ table }: PublishedCollection, tables: FoundTables): readonly ReadView[] {
@@ -102,69 +112,88 @@ function viewOf({ table }: PublishedCollection, tables: FoundTables): readonly R
   return [{ name: table, columns: columns.map(({ name }) => name) }]
 }
 
-/** Returns the reason of an error of the driver, such as that of a value that a function of SQLite rejects. */
-async function attempt(work: () => Promise<void>): Promise<string | undefined> {
-  try {
-    await work()
-    return undefined
-  } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || isStorageError(error)) throw error
-    return readFailure(error)
+function inspectedTable(
+  { tables, read, guaranteed, encoding }: Context,
+  collection: PublishedCollection,
+): readonly InspectedTable[] {
+  const found = tables.find(collection.table)
+  if (found === undefined) return []
+  const rows = (statement: Sql): Promise<readonly SqliteRow[]> =>
+    read((connection) => rowsOf(connection, statement.texts.join('')))
+  const from = identifier(collection.table)
+  const shown = ({ column }: PublishedField): Sql => raw(`substr(quote(${quoted(column)}), 1, 60)`)
+  const own = {
+    collection,
+    found,
+    fields: collection.fields.filter(({ column }) => found.find(column) !== undefined),
+    from,
+    rows,
+  }
+  return [
+    {
+      ...own,
+      stored: ({ column }) => identifier(column),
+      shown,
+      repeated: shown,
+      literal: (_, value) => String(value),
+      grouped: (field) => columnTypeOf(field).exactly(identifier(field.column)),
+      absent,
+      misfits(field) {
+        const condition = misfitCondition(field, guaranteed, encoding === undefined)
+        return condition === undefined ? undefined : raw(condition)
+      },
+      unreachable: () => unreachableKeys(collection),
+      advice: (field) => formAdvice(own, field),
+      computed: [],
+      parts: () => partsOf(found, from, rows),
+    },
+  ]
+}
+
+// Many rows at once would block the event loop, and show no progress.
+const rowsAtOnce = 50_000
+
+const [lowest, highest] = ['-9223372036854775808', '9223372036854775807']
+
+/** Returns the conditions of parts of a table: each is a range of the numbers of its rows, if it has any. */
+async function* partsOf(
+  { kind, withoutRowId, identity }: Table,
+  from: Sql,
+  rows: InspectedTable['rows'],
+): AsyncGenerator<Sql> {
+  const [rowId] = kind === 'table' && withoutRowId !== true ? (identity ?? []) : []
+  if (rowId === undefined) {
+    yield sql`1 = 1`
+    return
+  }
+  const number = raw(rowId)
+  const bound = (text: string): Sql => raw(`cast('${text}' as integer)`)
+  let last = lowest
+  while (last !== highest) {
+    const above = sql`${number} > ${bound(last)}`
+    const next = sql`select cast(${number} as text) from ${from} where ${above} order by ${number} limit 1 offset ${raw(String(rowsAtOnce - 1))}`
+    const [[end = highest] = []] = await rows(next)
+    last = String(end)
+    yield sql`${above} and ${number} <= ${bound(last)}`
   }
 }
 
-/** Returns the problem about rows with the same values of a group of fields. */
-async function duplicates(
-  { collection, table, fields, from, run }: InspectedTable,
-  group: readonly PublishedField[],
-): Promise<readonly StorageProblem[]> {
-  if (group.length === 0 || !group.every((field) => fields.includes(field))) return []
-  if (hasIndex(table, uniqueIndex(collection, group))) return []
-  const given = group.map(({ column }) => `${quoted(column)} IS NOT NULL`).join(' AND ')
-  const values = group.map((field) => textOf(columnTypeOf(field).exactly(identifier(field.column))))
-  const groups = `FROM ${from} WHERE ${given} GROUP BY ${values.join(', ')} HAVING count(*) > 1`
-  const [[count] = []] = await run(`SELECT sum(n - 1) FROM (SELECT count(*) AS n ${groups})`)
-  if (count === null || count === undefined) return []
-  const shown = group.map(({ column }) => quotedValue(column))
-  const rows = await run(`SELECT ${shown.join(` || ', ' || `)}, count(*) ${groups} LIMIT 3`)
-  const examples = rows.map(([value, items]) => `${String(value)}: ${String(items)} items`)
-  return [duplicateProblem(collection, group, { count: Number(count), examples })]
-}
-
-/** Returns the problem about rows that refer to missing rows. */
-async function missing(
-  { fields, from, run, examples }: InspectedTable,
-  target: InspectedTable,
-  reference: Reference,
-): Promise<readonly StorageProblem[]> {
-  const { fields: own, to } = reference
-  const exists = own.every((field) => fields.includes(field))
-  if (!exists || !to.key.every((field) => target.fields.includes(field))) return []
-  const isSameForm = own.every((field, index) => {
+/** Returns the condition that no row has the key of a reference. */
+function absent({ fields, to }: Reference, target: InspectedTable): Sql {
+  const isSameForm = fields.every((field, index) => {
     const key = to.key[index]
     return key !== undefined && formOf(field) === formOf(key)
   })
-  const expression = (field: PublishedField): string => {
+  const expression = (field: PublishedField): Sql => {
     const { exactly, read } = columnTypeOf(field)
-    return textOf((isSameForm ? exactly : read)(identifier(field.column)))
+    return (isSameForm ? exactly : read)(identifier(field.column))
   }
-  const keys = to.key.map((field) => (isSameForm ? quoted(field.column) : expression(field)))
-  const given = own.map(({ column }) => `${quoted(column)} IS NOT NULL`)
-  const present = to.key.map(({ column }) => `${quoted(column)} IS NOT NULL`)
-  const absent = `(${own.map(expression).join(', ')}) NOT IN (SELECT ${keys.join(', ')} FROM ${target.from} WHERE ${present.join(' AND ')})`
-  const rows = `${from} WHERE ${[...given, absent].join(' AND ')}`
-  const [[count = 0] = []] = await run(`SELECT count(*) FROM ${rows}`)
-  if (count === 0) return []
-  const columns = own.map(({ column }) => column)
-  const found = { count: Number(count), examples: await examples(rows, columns) }
-  return [referenceProblem(reference, found)]
+  const keys = to.key.map((field) => (isSameForm ? identifier(field.column) : expression(field)))
+  const present = to.key.map(({ column }) => sql`${identifier(column)} is not null`)
+  return sql`(${join(fields.map(expression))}) not in (select ${join(keys)} from ${target.from} where ${join(present, raw(' and '))})`
 }
 
 // Two columns hold equal values in the same form if their conditions are the same.
 function formOf({ type, definition }: PublishedField): string {
   return `${type} ${fitCondition('', definition)}`
-}
-
-function textOf({ texts }: Sql): string {
-  return texts.join('')
 }

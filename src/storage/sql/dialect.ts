@@ -6,23 +6,14 @@ import type { Row } from '../adapter.ts'
 import type { Connection } from '../pool/connection.ts'
 import type { Inputs, Slot, Sql } from './fragments.ts'
 import type { Errors } from '../pool/failure.ts'
-import type { FoundTables, SchemaText } from '../../schema/database.ts'
+import type { DeclaredType, FoundTables, TableDialect } from '../../schema/database.ts'
 import type { StatementTexts } from './shape.ts'
 import type { Column, Table, TableNames } from '../../schema/model.ts'
 
 /** How a database keeps the values of a field type. */
-export interface ColumnType {
-  /**
-   * Returns the type of a new column. `parts`: the number of columns in the longest key or index that it is part
-   * of; 0 if there is none.
-   */
-  declared(field: Field, parts: number): string
+export interface ColumnType extends DeclaredType {
   /** Returns a parameter of the type. */
   parameter(slot: Slot, field: Field): Sql
-  /** Returns the text of a value of a parameter. Default: `String(value)`. */
-  write?(value: NonNullable<StoredValue>): string
-  /** Returns whether a column keeps every value of the field exactly. */
-  fits(column: Column, field: Field): boolean
   /** Returns the value of the text of a column. */
   read(text: string): StoredValue
   /** Returns the wire text of a column, which `$q` searches. */
@@ -33,8 +24,6 @@ export interface ColumnType {
   value?(column: Sql): Sql
   /** Returns the expression whose text is read. Default: that of the value. */
   returned?(column: Sql): Sql
-  /** Returns what a save assigns; `column` is the stored value of an update. Default: the parameter. */
-  assigned?(parameter: Sql, column: Sql | undefined): Sql
   /** Returns a term that an index on the column serves. Every row with the value, or with one of a list, meets it. */
   near?(column: Sql, slot: Slot, isList: boolean): Sql | undefined
 }
@@ -71,9 +60,7 @@ export interface Tables extends FoundTables {
  * What one database answers differently from others: the types of columns, names, comparisons, searches, errors and
  * transactions. Everything else is written once, for all databases.
  */
-export interface Dialect {
-  /** The name of the database, for messages. */
-  readonly database: string
+export interface Dialect extends TableDialect {
   /** The function that creates the storage, for messages. */
   readonly storage: string
   readonly columnTypes: Readonly<Record<FieldTypeName, ColumnType>>
@@ -82,17 +69,12 @@ export interface Dialect {
    * Undefined: not exactly.
    */
   otherType?(column: Column, field: PublishedField): ColumnType | undefined
-  /** Returns what a field needs so that the column keeps its values, such as a `storedAs`. */
-  advice?(column: Column, field: PublishedField): string | undefined
-  /** Returns a name in quotes. */
-  quoted(name: string): string
   readonly writes: Writes
   readonly terms: Terms
   readonly search: SearchTerms
   /** How searches are indexed. Absent: a search reads the table. */
   readonly searchIndex?: SearchIndexes
   readonly transactions: Transactions
-  readonly schema: SchemaText
   /** How rows are inspected. Absent: they are read page by page. */
   readonly inspection?: Inspection
   /** Absent if the database does not estimate how many rows a statement reads. */
