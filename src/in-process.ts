@@ -6,7 +6,7 @@ import { collectionAccess } from './events/access.ts'
 import { requireKnown } from './checks/options.ts'
 import { describe } from './checks/plain-object.ts'
 import { runCustom } from './events/custom.ts'
-import { runEvent, runMany, unstored } from './events/run.ts'
+import { runEvent, saveTogether, unstored } from './events/run.ts'
 import type { Caller, Runtime } from './events/runtime.ts'
 import {
   runTransaction,
@@ -191,7 +191,7 @@ function accessInProcess(
   const outside = () => Unit.outside(runtime)
   return collectionAccess(caller, collection, {
     event: (event, own) => runtime.enter(() => runEvent(outside(), event, own, 'rows')),
-    many: (saves, own) => runtime.enter(() => runMany(outside(), saves, own)),
+    many: (saves, own) => runtime.enter(() => saveTogether(outside(), saves, own)),
     unstored: (event, work) =>
       runtime.enter(() => unstored(outside(), caller, { collection, event }, work)),
   })

@@ -163,7 +163,11 @@ function rejectedAtCommit(event: DataEvent, error: unknown): Outcome | undefined
 }
 
 /** Runs several saves: in the transaction of a unit of work, or in one of their own if there is none. */
-export async function runMany(unit: Unit, saves: ManySaves, caller: Caller): Promise<ManyOutcome> {
+export async function saveTogether(
+  unit: Unit,
+  saves: ManySaves,
+  caller: Caller,
+): Promise<ManyOutcome> {
   const { collection, type } = saves
   if (unit.transaction !== undefined) return manyWithin(unit, saves, caller)
   // `prepare` may wait for other services, so it runs before the transaction.
@@ -228,6 +232,6 @@ export async function unstored<Result>(
 export const nestedAccess: NestedAccess = (unit, caller, collection) =>
   collectionAccess(caller, collection, {
     event: (event, own) => runEvent(unit, event, own, 'rows'),
-    many: (saves, own) => runMany(unit, saves, own),
+    many: (saves, own) => saveTogether(unit, saves, own),
     unstored: (event, work) => unstored(unit, caller, { collection, event }, work),
   })

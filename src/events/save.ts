@@ -282,7 +282,8 @@ function callAfter(save: Save): MaybePromise<Rejection> {
     givenMessage(message)
     failure = message
   }
-  const seen = { ...itemsOf(save), prepared: scope.prepared, fail, ...scope.context() }
+  const { item, stored } = itemsOf(save)
+  const seen = { item, stored, prepared: scope.prepared, fail, ...scope.context() }
   const called = unlessRejected(save, () => scope.call('after', () => after(seen)))
   return whenDone(called, (rejection) => {
     save.failure = failure

@@ -7,7 +7,7 @@ import { collectionAccess } from './access.ts'
 import { Rollback } from './guard.ts'
 import { joinable, type Joinable } from './join-transaction.ts'
 import { nestedCalls } from './nested-calls.ts'
-import { rejectedMany, runEvent, runMany, unstored } from './run.ts'
+import { rejectedMany, runEvent, saveTogether, unstored } from './run.ts'
 import type { Caller, Runtime } from './runtime.ts'
 import { storageIsLate } from './storage-calls.ts'
 import { Unit } from './unit.ts'
@@ -92,7 +92,7 @@ function accessWithin(
     },
     many: async (saves, own) => {
       try {
-        return await runMany(unit, saves, own)
+        return await saveTogether(unit, saves, own)
       } catch (error) {
         return rejectedMany(error)
       }
