@@ -103,7 +103,7 @@ function seedRows(context: Context): readonly Row[] {
   const { collection, model } = context
   for (let index = 0; index < 8; index++) {
     const row = randomRow(context)
-    if (!model.rows.some((other) => isMet(context, other, keyConditions(collection, row)))) {
+    if (!model.rows.some((other) => isMet(context, other, conditionsOfKey(collection, row)))) {
       model.rows = [...model.rows, row]
     }
   }
@@ -113,7 +113,7 @@ function seedRows(context: Context): readonly Row[] {
 async function operate(on: StorageTransaction, context: Context): Promise<void> {
   const { collection, random, model } = context
   const row = randomRow(context)
-  const key = keyConditions(collection, row)
+  const key = conditionsOfKey(collection, row)
   const extra = random.below(2) === 0 ? [] : [randomCondition(context)]
   const conditions = [...extra, ...key]
   const target = model.rows.find((other) => isMet(context, other, conditions))
@@ -248,7 +248,7 @@ function randomQuery(context: Context): StorageQuery {
   })
 }
 
-function keyConditions(collection: PublishedCollection, row: Row): readonly Condition[] {
+function conditionsOfKey(collection: PublishedCollection, row: Row): readonly Condition[] {
   return equals(Object.fromEntries(collection.key.map(({ name }) => [name, row[name] ?? null])))
 }
 

@@ -6,7 +6,7 @@ import { serverForms, storedForms } from './stored-forms.ts'
 /** The form of a definition: code, which may contain functions, or a JSON file. */
 export type Form = 'code' | 'json'
 
-/** A whole number from 0. */
+/** An integer from 0. */
 export const count = wholeNumber(0)
 
 /** The shape of the name of a field. In queries $ and - have a meaning. */

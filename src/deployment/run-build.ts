@@ -54,7 +54,7 @@ export async function runBuild(
   const heartbeats = sendHeartbeats(dependencies, claimed, stop)
   const log = buildLog(claimed, emit)
   const end = (): BuildEnd => ({ built: now().toISOString(), log: log.text() })
-  const work = build(dependencies, claimed, { log, signal: control.signal })
+  const work = buildPackage(dependencies, claimed, { log, signal: control.signal })
   try {
     const built = await untilAborted(work, control)
     return await retryWhileUnavailable(control.signal, () => store.finish(claimed, built, end()))
@@ -79,7 +79,7 @@ export async function runBuild(
   }
 }
 
-async function build(
+async function buildPackage(
   { solutions, builder, takeSnapshot, packageLimit }: BuildDependencies,
   release: Release,
   { log, signal }: { readonly log: BuildLog; readonly signal: AbortSignal },

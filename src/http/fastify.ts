@@ -89,7 +89,7 @@ export async function rowgateFastify(
   options: FastifyOptions,
 ): Promise<void> {
   const { service, closeService, outside } = completeOptions('rowgateFastify', shape, options)
-  const place = placeOf(service, { outside, prefix: scope.prefix })
+  const place = badUrlPlaceOf(service, { outside, prefix: scope.prefix })
   const replaced: ReplacedBodies = new WeakMap()
 
   // The service itself reads bodies, after it has checked the request.
@@ -152,7 +152,7 @@ export function handleBadUrls(
   service: RequestHandler,
   options: BadUrlOptions = {},
 ): FrameworkErrors {
-  const place = placeOf(service, completeOptions('handleBadUrls', badUrlShape, options))
+  const place = badUrlPlaceOf(service, completeOptions('handleBadUrls', badUrlShape, options))
   return (error, given, givenReply) => {
     const request = given as FastifyRequest
     const reply = givenReply as FastifyReply
@@ -184,7 +184,10 @@ function endBegun(
   abandon(service, request, { response: reply.raw, error: new ResponseBegunError() })
 }
 
-function placeOf(service: RequestHandler, { prefix, outside }: Required<BadUrlOptions>): Place {
+function badUrlPlaceOf(
+  service: RequestHandler,
+  { prefix, outside }: Required<BadUrlOptions>,
+): Place {
   requireOutside(outside, ['app', 'respond'])
   const path = prefix.replace(/\/$/, '')
   requirePrefix(path)

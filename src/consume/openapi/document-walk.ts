@@ -199,7 +199,7 @@ class Walk {
 }
 
 /** Returns the place of an object: `#/paths/~1orders/get`. */
-export function placeOf(spot: Spot): string {
+export function pointerOf(spot: Spot): string {
   const keys: string[] = []
   let at = spot
   for (; at.outer !== undefined; at = at.outer) keys.push(escapeKey(at.key))

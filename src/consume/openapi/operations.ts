@@ -47,16 +47,16 @@ export function operationsOf(document: DocumentObject, work: Work): FoundOperati
   const notes: Note[] = []
   const operations = Object.entries(objectOf(document['paths'])).flatMap(([path, given]) => {
     const item = resolved(document, given)
-    const placeOf = (method: string): string => `#/paths/${escapeKey(path)}/${method}`
+    const pointerOf = (method: string): string => `#/paths/${escapeKey(path)}/${method}`
     for (const method of otherMethods)
       if (item[method] !== undefined)
         notes.push({
-          place: placeOf(method),
+          place: pointerOf(method),
           advice: 'left out, endpoints can not have its method',
         })
     return methods.flatMap((method) => {
       if (item[method] === undefined) return []
-      const place = placeOf(method)
+      const place = pointerOf(method)
       const reader = { document, work, place, path, method, item }
       const operation = readOperation(reader, notes)
       if (typeof operation === 'string') {

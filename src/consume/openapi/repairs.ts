@@ -1,6 +1,6 @@
 import type { Mistake } from '../../checks/mistakes.ts'
 import { referenceAdvice, textOf, typesOf, type DocumentObject } from './document.ts'
-import { placeOf, walkDocument, type Expected, type Kind, type Spot } from './document-walk.ts'
+import { pointerOf, walkDocument, type Expected, type Kind, type Spot } from './document-walk.ts'
 
 /** What is wrong with a document. */
 export interface Findings {
@@ -32,7 +32,7 @@ export function repairDocument(
   const isOld = textOf(document['openapi'])?.startsWith('3.0') === true
   let more = 0
   const repaired = (spot: Spot, advice: string): void => {
-    if (repairs.length < maxRepairs) repairs.push({ place: placeOf(spot), advice })
+    if (repairs.length < maxRepairs) repairs.push({ place: pointerOf(spot), advice })
     else more++
   }
   walkDocument(
@@ -43,7 +43,7 @@ export function repairDocument(
         const reference = textOf(object['$ref'])
         const advice = reference === undefined ? undefined : referenceAdvice(document, reference)
         if (advice !== undefined && mistakes.length < maxMistakes)
-          mistakes.push({ place: placeOf(member(spot, '$ref')), advice })
+          mistakes.push({ place: pointerOf(member(spot, '$ref')), advice })
         if (reference !== undefined && kind !== 'schema') return
         repairsOf[kind]?.(
           object,

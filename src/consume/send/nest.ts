@@ -77,12 +77,12 @@ export function nest(options: object): unknown {
       const inner = path === null ? column : `${path}/${column}`
       const own = child.rows.filter((one) => belongs(one, child.on, row))
       if (own.length === 0) setMember(empty, column, 'array')
-      const position = { path: inner, parent_id: id, to: rowsOf(inner), bare: child.bare }
+      const position = { path: inner, parent_id: id, to: rowsAt(inner), bare: child.bare }
       for (const one of own) addRow(one, child, position)
     }
   }
 
-  function rowsOf(path: string): TableRow[] {
+  function rowsAt(path: string): TableRow[] {
     const table = tables.get(path) ?? { path, columns: new Set<string>(), rows: [] }
     tables.set(path, table)
     return table.rows

@@ -10,7 +10,7 @@ import { allTables, type ResponseTable, type ResponseTables, type TableRow } fro
 export function unflatten(tables: ResponseTables): Json {
   requirePlainObject('The tables', tables, 'unflatten')
   const children = childrenOf(tables)
-  const roots = tables.root.rows.map((row) => build(row, children))
+  const roots = tables.root.rows.map((row) => jsonOfRow(row, children))
   if (tables.isList) return roots
   const [value] = roots
   if (value === undefined || roots.length > 1) {
@@ -51,7 +51,7 @@ function columnBelow(parent: string | null, path: string): string | undefined {
   return path.startsWith(`${parent}/`) ? path.slice(parent.length + 1) : undefined
 }
 
-function build(row: TableRow, children: Children): Json {
+function jsonOfRow(row: TableRow, children: Children): Json {
   const value = {}
   for (const [column, cell] of Object.entries(row.values)) setAt(value, column, cell)
   for (const [column, kind] of Object.entries(row.empty ?? {})) {
@@ -65,8 +65,8 @@ function build(row: TableRow, children: Children): Json {
       containers.set(column, container)
       setAt(value, column, container)
     }
-    if (Array.isArray(container)) container.push(build(child, children))
-    else setMember(container, child.key ?? '', build(child, children))
+    if (Array.isArray(container)) container.push(jsonOfRow(child, children))
+    else setMember(container, child.key ?? '', jsonOfRow(child, children))
   }
   return row.bare === true ? (value as { readonly value: Json }).value : value
 }
