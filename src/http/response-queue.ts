@@ -120,7 +120,7 @@ class ResponseQueue {
       const request = { response, start }
       this.#waiting.push(request)
       if (this.#socket !== undefined) this.#pauseIfFull()
-      else if (this.#waiting.length > this.#limits.maxWaiting) this.#refuse(request)
+      else if (this.#waiting.length > this.#limits.maxWaiting) this.#reject(request)
       else response.once('close', () => this.#remove(request))
     })
   }
@@ -187,7 +187,7 @@ class ResponseQueue {
     if (this.#isFull()) this.#socket?.pause()
   }
 
-  #refuse(request: Waiting): void {
+  #reject(request: Waiting): void {
     this.#remove(request)
     const { stream } = request.response as unknown as { readonly stream: Http2Stream }
     stream.close(refusedStream)
