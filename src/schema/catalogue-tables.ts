@@ -34,10 +34,6 @@ export interface CatalogueTable extends Table {
   readonly readOnly: string | undefined
   /** Whether the user of the connection may delete its rows, as far as it is known. Default true. */
   readonly isDeletable?: boolean
-  /** Whether its primary key is not among `indexes`. Default false. */
-  readonly hasOwnKey?: boolean
-  /** The CREATE statement. Only of SQLite. */
-  readonly statement?: string
   /** Why it can't be published; undefined if it can. */
   readonly leftOut: string | undefined
 }
