@@ -25,7 +25,7 @@ import { changeItem, newItem } from './change.ts'
 import { keyOf, pageOf, givenValues, requireSaveOptions } from './conditions.ts'
 import type { ManyOutcome, ManySaves } from './many.ts'
 import type { Caller } from './runtime.ts'
-import type { SaveEvent } from './save.ts'
+import type { SaveEvent } from './save-stage.ts'
 import { manyResult, requireTogether, saveResult, unexpected } from './save-results.ts'
 import type { Scope } from './scope.ts'
 

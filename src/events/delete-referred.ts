@@ -14,7 +14,7 @@ import {
   type StoredRow,
 } from './delete-effects.ts'
 import { equalTo, readableRows } from './references.ts'
-import type { WrittenItem } from './save.ts'
+import type { WrittenItem } from './save-stage.ts'
 import type { Scope } from './scope.ts'
 
 // SQLite undoes only a part of a cascade of more levels than its limit for triggers, which is 1000.

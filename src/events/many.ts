@@ -5,7 +5,7 @@ import type { FilterEvent } from '../request/event.ts'
 import { reject, type ItemOutcome, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
 import type { Row } from '../request/query.ts'
 import { Rollback } from './guard.ts'
-import type { SaveEvent } from './save.ts'
+import type { SaveEvent } from './save-stage.ts'
 import type { Prepared, Scope } from './scope.ts'
 
 /** Several saves of one collection: all of them are kept, or none. */
