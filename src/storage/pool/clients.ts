@@ -44,134 +44,157 @@ const maxCallsInARow = 64
  */
 export function clientConnections(
   acquire: () => Promise<PoolClient>,
-  { acquireTimeout, maxConnections = 0, idleConnections }: PoolLimits,
+  options: PoolLimits,
 ): Connections {
-  const maxAbandoned = maxConnections === 0 ? unknownMaximum : maxConnections
-  const waiting: Call[] = []
-  const idle: (() => void)[] = []
-  let timer: NodeJS.Timeout | undefined
-  let calls = 0
-  let open = 0
-  let held = 0
-  // The clients that are requested of the pool for waiting calls, and for calls that were given up.
-  let requested = 0
-  let abandoned = 0
-  let closed = false
+  return new ClientConnections(acquire, options)
+}
 
-  function request(): void {
-    requested++
-    const before = calls
-    acquire().then(
+class ClientConnections implements Connections {
+  readonly #acquire: () => Promise<PoolClient>
+  readonly #options: PoolLimits
+  readonly #maxConnections: number
+  readonly #maxAbandoned: number
+  readonly #waiting: Call[] = []
+  readonly #idle: (() => void)[] = []
+  #timer: NodeJS.Timeout | undefined
+  #calls = 0
+  #open = 0
+  #held = 0
+  // The clients that are requested of the pool for waiting calls, and for calls that were given up.
+  #requested = 0
+  #abandoned = 0
+  #closed = false
+
+  constructor(acquire: () => Promise<PoolClient>, options: PoolLimits) {
+    this.#acquire = acquire
+    this.#options = options
+    this.#maxConnections = options.maxConnections ?? 0
+    this.#maxAbandoned = this.#maxConnections === 0 ? unknownMaximum : this.#maxConnections
+  }
+
+  readonly use: Connections['use'] = (work) => {
+    if (this.#closed) return Promise.reject(closedError())
+    return new Promise((resolve, reject) => {
+      const run = async (client: PoolClient): Promise<() => void> => {
+        try {
+          const connection = client.connection()
+          const result = await work(isThenable(connection) ? await connection : connection)
+          return () => resolve(result)
+        } catch (error) {
+          return () => reject(error)
+        }
+      }
+      const now = performance.now()
+      this.#waiting.push({
+        index: this.#calls++,
+        deadline: now + this.#options.acquireTimeout,
+        run,
+        fail: reject,
+      })
+      this.#open++
+      this.#startTimer(now)
+      // Without a client in use, one that is requested may never be received.
+      if (this.#held === 0 && this.#requested < this.#waiting.length + this.#maxAbandoned)
+        this.#request()
+      else this.#requestMissing()
+    })
+  }
+
+  readonly load: Connections['load'] = () => ({
+    used: this.#held,
+    idle: this.#options.idleConnections?.() ?? null,
+    max: this.#maxConnections === 0 ? null : this.#maxConnections,
+    pending: this.#waiting.length,
+  })
+
+  // Counted: each change of a set of promises would leave a table behind that keeps their results for longer.
+  readonly close: Connections['close'] = async () => {
+    this.#closed = true
+    while (this.#waiting.length > 0) this.#fail(closedError())
+    if (this.#open > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))
+  }
+
+  #request(): void {
+    this.#requested++
+    const before = this.#calls
+    this.#acquire().then(
       (client) => {
-        received()
-        void serve(client)
+        this.#received()
+        void this.#serve(client)
       },
       (error: unknown) => {
-        received()
+        this.#received()
         // A call that began to wait after the request has another one.
-        if (waiting[0] !== undefined && waiting[0].index < before) fail(notConnected(error))
-        requestMissing()
+        if (this.#waiting[0] !== undefined && this.#waiting[0].index < before)
+          this.#fail(notConnected(error))
+        this.#requestMissing()
       },
     )
   }
 
-  function received(): void {
-    if (abandoned > 0) abandoned--
-    else requested--
+  #received(): void {
+    if (this.#abandoned > 0) this.#abandoned--
+    else this.#requested--
   }
 
   // The clients in use serve the waiting calls too, so most requests stay in the queue of the pool.
-  function requestMissing(): void {
-    while (requested < waiting.length) request()
+  #requestMissing(): void {
+    while (this.#requested < this.#waiting.length) this.#request()
   }
 
-  async function serve(client: PoolClient): Promise<void> {
-    held++
-    let running = waiting.shift()?.run(client)
+  async #serve(client: PoolClient): Promise<void> {
+    this.#held++
+    let running = this.#waiting.shift()?.run(client)
     for (let left = maxCallsInARow - 1; running !== undefined; left--) {
       const end = await running
       // The server works on the next call while this process goes on with the outcome.
-      running = left > 0 && !client.isBroken() ? waiting.shift()?.run(client) : undefined
-      if (running === undefined) giveBack(client)
+      running = left > 0 && !client.isBroken() ? this.#waiting.shift()?.run(client) : undefined
+      if (running === undefined) this.#giveBack(client)
       end()
-      ended()
+      this.#ended()
       if (running === undefined) return
     }
-    giveBack(client)
+    this.#giveBack(client)
   }
 
-  function giveBack(client: PoolClient): void {
-    held--
+  #giveBack(client: PoolClient): void {
+    this.#held--
     client.release()
-    requestMissing()
+    this.#requestMissing()
   }
 
-  function fail(error: unknown): void {
-    waiting.shift()?.fail(error)
-    ended()
+  #fail(error: unknown): void {
+    this.#waiting.shift()?.fail(error)
+    this.#ended()
   }
 
-  function ended(): void {
-    open--
-    if (open === 0) for (const resolve of idle.splice(0)) resolve()
+  #ended(): void {
+    this.#open--
+    if (this.#open === 0) for (const resolve of this.#idle.splice(0)) resolve()
   }
 
   // One timer for all: each call waits for the same time.
-  function startTimer(now: number): void {
-    if (timer !== undefined || waiting[0] === undefined) return
-    timer = setTimeout(giveUpLate, Math.ceil(waiting[0].deadline - now))
-    timer.unref()
+  #startTimer(now: number): void {
+    if (this.#timer !== undefined || this.#waiting[0] === undefined) return
+    this.#timer = setTimeout(this.#giveUpLate, Math.ceil(this.#waiting[0].deadline - now))
+    this.#timer.unref()
   }
 
-  function giveUpLate(): void {
-    timer = undefined
+  readonly #giveUpLate = (): void => {
+    this.#timer = undefined
     const now = performance.now()
-    const cause = new Error(`no connection of the pool became free within ${acquireTimeout} ms`)
-    while (waiting[0] !== undefined && waiting[0].deadline <= now) {
+    const cause = new Error(
+      `no connection of the pool became free within ${this.#options.acquireTimeout} ms`,
+    )
+    while (this.#waiting[0] !== undefined && this.#waiting[0].deadline <= now) {
       // The pool may not answer, but have other connections for later calls. When each of them is waited for, a later
       // call gets the first one that arrives, so that the requests of a long outage are not more and more.
-      if (requested > 0 && abandoned < maxAbandoned) {
-        requested--
-        abandoned++
+      if (this.#requested > 0 && this.#abandoned < this.#maxAbandoned) {
+        this.#requested--
+        this.#abandoned++
       }
-      fail(unavailable(cause))
+      this.#fail(unavailable(cause))
     }
-    startTimer(now)
-  }
-
-  return {
-    use(work) {
-      if (closed) return Promise.reject(closedError())
-      return new Promise((resolve, reject) => {
-        const run = async (client: PoolClient): Promise<() => void> => {
-          try {
-            const connection = client.connection()
-            const result = await work(isThenable(connection) ? await connection : connection)
-            return () => resolve(result)
-          } catch (error) {
-            return () => reject(error)
-          }
-        }
-        const now = performance.now()
-        waiting.push({ index: calls++, deadline: now + acquireTimeout, run, fail: reject })
-        open++
-        startTimer(now)
-        // Without a client in use, one that is requested may never be received.
-        if (held === 0 && requested < waiting.length + maxAbandoned) request()
-        else requestMissing()
-      })
-    },
-    load: () => ({
-      used: held,
-      idle: idleConnections?.() ?? null,
-      max: maxConnections === 0 ? null : maxConnections,
-      pending: waiting.length,
-    }),
-    // Counted: each change of a set of promises would leave a table behind that keeps their results for longer.
-    async close() {
-      closed = true
-      while (waiting.length > 0) fail(closedError())
-      if (open > 0) await new Promise<void>((resolve) => idle.push(resolve))
-    },
+    this.#startTimer(now)
   }
 }

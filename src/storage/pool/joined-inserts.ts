@@ -55,27 +55,63 @@ const allTables: Pick<ChangingTables, 'has'> = { has: () => true }
  * it fails, it has inserted none of them, and each one runs alone. It fails on any doubt about a row, see
  * {@link Writes.joined}.
  */
-export function joinedInserts({ use, tablesNow, changing, checked }: Joining): JoinedInserts {
+export function joinedInserts(options: Joining): JoinedInserts {
+  return new QueuedInserts(options)
+}
+
+class QueuedInserts implements JoinedInserts {
+  readonly #options: Joining
   // Statements of one shape have the same object.
-  const queues = new WeakMap<Sql, WaitingInsert[]>()
+  readonly #queues = new WeakMap<Sql, WaitingInsert[]>()
+
+  constructor(options: Joining) {
+    this.#options = options
+  }
+
+  readonly canJoin: JoinedInserts['canJoin'] = (collection, row) => {
+    const { dialect, find } = this.#options.tablesNow()
+    const table = find(collection.table)
+    const joins = table !== undefined && dialect.writes.joins?.(table) === true
+    const returns = table?.returnsInserts !== false && table?.unwritable === undefined
+    return joins && returns && !this.#options.changing.has(table) && !bringsNumber(collection, row)
+  }
+
+  readonly insert: JoinedInserts['insert'] = async (collection, row) => {
+    const statement = insertStatement(this.#options.tablesNow(), collection, row)
+    const queue = this.#queues.get(statement.sql) ?? []
+    this.#queues.set(statement.sql, queue)
+    return new Promise((settle, fail) => {
+      const insert: WaitingInsert = { collection, row, statement, settle, fail }
+      queue.push(insert)
+      this.#onConnection((connection) => this.#run(connection, insert, queue)).catch(
+        (error: unknown) => {
+          const index = queue.indexOf(insert)
+          // It may be running with others.
+          if (index < 0) return
+          queue.splice(index, 1)
+          fail(error)
+        },
+      )
+    })
+  }
 
   /** `isSure`: the database stores the row as it is given, so it needs no check before its commit. */
-  async function insertAlone(
+  async #insertAlone(
     connection: Connection,
     { collection, row, settle }: WaitingInsert,
     isSure = true,
   ): Promise<void> {
-    const options = { oneWrite: true, changing: isSure ? changing : allTables }
-    const inserted = runTransaction(connection, tablesNow(), options, (on) =>
-      (isSure ? on : checked(on)).insert(collection, row),
+    const options = { oneWrite: true, changing: isSure ? this.#options.changing : allTables }
+    const inserted = runTransaction(connection, this.#options.tablesNow(), options, (on) =>
+      (isSure ? on : this.#options.checked(on)).insert(collection, row),
     )
     settle(inserted)
     await inserted.catch(() => undefined)
   }
 
   /** Inserts the rows of a statement that has inserted none because of an error. */
-  async function insertEach(inserts: readonly WaitingInsert[], error: unknown): Promise<void> {
-    const { dialect, find } = tablesNow()
+  async #insertEach(inserts: readonly WaitingInsert[], error: unknown): Promise<void> {
+    const { dialect, find } = this.#options.tablesNow()
     const isSure = rowFaults.includes(dialect.errors.kindOf(error))
     const outcomes = inserts.map(
       (insert) =>
@@ -87,26 +123,23 @@ export function joinedInserts({ use, tablesNow, changing, checked }: Joining): J
               () => resolve(false),
             )
           }
-          onConnection((again) => insertAlone(again, { ...insert, settle }, isSure)).catch(
-            (reason: unknown) => {
-              insert.fail(reason)
-              resolve(false)
-            },
-          )
+          this.#onConnection((again) =>
+            this.#insertAlone(again, { ...insert, settle }, isSure),
+          ).catch((reason: unknown) => {
+            insert.fail(reason)
+            resolve(false)
+          })
         }),
     )
     const hasFailed = (await Promise.all(outcomes)).includes(false)
     const [{ collection }] = inserts as readonly [WaitingInsert]
     const table = find(collection.table)
     // No row is at fault, so it is the table, for instance because of a new trigger.
-    if (!isSure && !hasFailed && table !== undefined) changing.add(table)
+    if (!isSure && !hasFailed && table !== undefined) this.#options.changing.add(table)
   }
 
-  async function insertTogether(
-    connection: Connection,
-    inserts: readonly WaitingInsert[],
-  ): Promise<void> {
-    const tables = tablesNow()
+  async #insertTogether(connection: Connection, inserts: readonly WaitingInsert[]): Promise<void> {
+    const tables = this.#options.tablesNow()
     const { collection, row } = inserts[0] as WaitingInsert
     try {
       const sql = insertText(tables, collection, row, inserts.length)
@@ -124,59 +157,29 @@ export function joinedInserts({ use, tablesNow, changing, checked }: Joining): J
     } catch (error) {
       const { errors } = tables.dialect
       // They wait for a connection, of which this one may be the only one.
-      if (errors.isUndone(error)) void insertEach(inserts, error)
+      if (errors.isUndone(error)) void this.#insertEach(inserts, error)
       else for (const { fail } of inserts) fail(storageFailure(errors, error, 'save'))
     }
   }
 
-  async function onConnection(work: (connection: Connection) => Promise<void>): Promise<void> {
+  async #onConnection(work: (connection: Connection) => Promise<void>): Promise<void> {
     try {
-      await use(work)
+      await this.#options.use(work)
     } catch (error) {
-      throw storageFailure(tablesNow().dialect.errors, error, 'read')
+      throw storageFailure(this.#options.tablesNow().dialect.errors, error, 'read')
     }
   }
 
   /** Runs an insert, with others that wait if there are any. Does nothing if it has run with others. */
-  async function run(
-    connection: Connection,
-    insert: WaitingInsert,
-    queue: WaitingInsert[],
-  ): Promise<void> {
+  async #run(connection: Connection, insert: WaitingInsert, queue: WaitingInsert[]): Promise<void> {
     const index = queue.indexOf(insert)
     if (index < 0) return
     const { length } = insert.statement.values
     const most = Math.min(queue.length, maxRows, length === 0 ? 1 : Math.floor(maxValues / length))
     // Powers of two: each number of rows is another statement, which the server plans.
     const count = connection.session === undefined ? 1 : 2 ** Math.floor(Math.log2(most))
-    if (count > 1) return insertTogether(connection, queue.splice(0, count))
+    if (count > 1) return this.#insertTogether(connection, queue.splice(0, count))
     queue.splice(index, 1)
-    return insertAlone(connection, insert)
-  }
-
-  return {
-    canJoin(collection, row) {
-      const { dialect, find } = tablesNow()
-      const table = find(collection.table)
-      const joins = table !== undefined && dialect.writes.joins?.(table) === true
-      const returns = table?.returnsInserts !== false && table?.unwritable === undefined
-      return joins && returns && !changing.has(table) && !bringsNumber(collection, row)
-    },
-    insert: async (collection, row) => {
-      const statement = insertStatement(tablesNow(), collection, row)
-      const queue = queues.get(statement.sql) ?? []
-      queues.set(statement.sql, queue)
-      return new Promise((settle, fail) => {
-        const insert: WaitingInsert = { collection, row, statement, settle, fail }
-        queue.push(insert)
-        onConnection((connection) => run(connection, insert, queue)).catch((error: unknown) => {
-          const index = queue.indexOf(insert)
-          // It may be running with others.
-          if (index < 0) return
-          queue.splice(index, 1)
-          fail(error)
-        })
-      })
-    },
+    return this.#insertAlone(connection, insert)
   }
 }

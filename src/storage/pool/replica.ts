@@ -57,108 +57,132 @@ export function replicaReads<Identity>(
   replica: Connections,
   maxWait: number,
 ): ReplicaReads {
-  // The first one stands for everything before the start.
-  let commits = 1
-  let known: { readonly commits: number; readonly goal: Promise<Goal> } | undefined
-  let isInUse = true
-  let isProbing = false
-  let retryAt = 0
-  // The commits that connections have. A server behind a new connection may have fewer than that before.
-  const reached = new WeakMap<object, number>()
+  return new ReplicaRoute(server, primary, replica, maxWait)
+}
 
-  function currentGoal(): Promise<Goal> {
-    if (known?.commits === commits) return known.goal
-    const asked = { commits, goal: askGoal(commits) }
-    known = asked
+class ReplicaRoute<Identity> implements ReplicaReads {
+  readonly #server: Replication<Identity>
+  readonly #primary: Connections
+  readonly #replica: Connections
+  readonly #maxWait: number
+  // The first one stands for everything before the start.
+  #commits = 1
+  #known: { readonly commits: number; readonly goal: Promise<Goal> } | undefined
+  #isInUse = true
+  #isProbing = false
+  #retryAt = 0
+  // The commits that connections have. A server behind a new connection may have fewer than that before.
+  readonly #reached = new WeakMap<object, number>()
+
+  constructor(
+    server: Replication<Identity>,
+    primary: Connections,
+    replica: Connections,
+    maxWait: number,
+  ) {
+    this.#server = server
+    this.#primary = primary
+    this.#replica = replica
+    this.#maxWait = maxWait
+  }
+
+  readonly use: ReplicaReads['use'] = async (work) => {
+    if (!this.#isInUse) {
+      if (!this.#isProbing && performance.now() >= this.#retryAt) void this.#probe()
+      return this.#primary.use(work)
+    }
+    const goal = await this.#currentGoal()
+    try {
+      return await this.#replica.use(async (connection) => {
+        await this.#reach(connection, goal)
+        return work(connection)
+      })
+    } catch (error) {
+      if (this.#isOutcome(error)) throw error
+      if (this.#isOutage(error)) this.#stopUse()
+    }
+    return this.#primary.use(work)
+  }
+
+  readonly writes: ReplicaReads['writes'] = () => this.#commits
+
+  readonly open: ReplicaReads['open'] = async () => {
+    const here = await this.#primary.use(this.#server.identify)
+    try {
+      const mistake = this.#server.mistake(here, await this.#replica.use(this.#server.identify))
+      if (mistake !== undefined) throw new TypeError(`${this.#server.option}: ${mistake}`)
+    } catch (error) {
+      if (error instanceof TypeError) throw error
+      if (!this.#isOutage(error)) {
+        throw new TypeError(`${this.#server.option}: ${String(error)}`, { cause: error })
+      }
+      // The service starts without it.
+      this.#stopUse()
+    }
+  }
+
+  readonly counting: ReplicaReads['counting'] = (transaction) =>
+    observed(transaction, {
+      counts: () => true,
+      ended: () => {
+        this.#commits += 1
+      },
+    })
+
+  readonly close: ReplicaReads['close'] = () => this.#replica.close()
+
+  #currentGoal(): Promise<Goal> {
+    if (this.#known?.commits === this.#commits) return this.#known.goal
+    const asked = { commits: this.#commits, goal: this.#askGoal(this.#commits) }
+    this.#known = asked
     asked.goal.catch(() => {
-      if (known === asked) known = undefined
+      if (this.#known === asked) this.#known = undefined
     })
     return asked.goal
   }
 
-  async function askGoal(own: number): Promise<Goal> {
-    return { commits: own, position: await primary.use(server.position) }
+  async #askGoal(own: number): Promise<Goal> {
+    return { commits: own, position: await this.#primary.use(this.#server.position) }
   }
 
-  async function reach(connection: Connection, { commits: wanted, position }: Goal): Promise<void> {
+  async #reach(connection: Connection, { commits: wanted, position }: Goal): Promise<void> {
     const { session } = connection
-    if (session !== undefined && (reached.get(session) ?? 0) >= wanted) return
-    if (!(await server.reaches(connection, position, maxWait))) {
-      throw unavailable(new Error(`the replica did not catch up within ${maxWait} ms`))
+    if (session !== undefined && (this.#reached.get(session) ?? 0) >= wanted) return
+    if (!(await this.#server.reaches(connection, position, this.#maxWait))) {
+      throw unavailable(new Error(`the replica did not catch up within ${this.#maxWait} ms`))
     }
-    if (session !== undefined) reached.set(session, wanted)
+    if (session !== undefined) this.#reached.set(session, wanted)
   }
 
   // The primary would answer in the same way, or take as long.
-  function isOutcome(error: unknown): boolean {
-    return (isStorageError(error) && error.kind === 'unfit') || server.isTimeout(causeOf(error))
+  #isOutcome(error: unknown): boolean {
+    return (
+      (isStorageError(error) && error.kind === 'unfit') || this.#server.isTimeout(causeOf(error))
+    )
   }
 
   /** Returns whether the next read would probably fail too. The others are conflicts with what the replica replays. */
-  function isOutage(error: unknown): boolean {
-    const failure = storageFailure(server.errors, error, 'read')
+  #isOutage(error: unknown): boolean {
+    const failure = storageFailure(this.#server.errors, error, 'read')
     if (!isStorageError(failure) || failure.kind !== 'unavailable') return false
-    return !failure.isConflict && server.isOutage(failure.cause)
+    return !failure.isConflict && this.#server.isOutage(failure.cause)
   }
 
-  function stopUse(): void {
-    isInUse = false
-    retryAt = performance.now() + retryMilliseconds
+  #stopUse(): void {
+    this.#isInUse = false
+    this.#retryAt = performance.now() + retryMilliseconds
   }
 
-  async function probe(): Promise<void> {
-    isProbing = true
+  async #probe(): Promise<void> {
+    this.#isProbing = true
     try {
-      const goal = await currentGoal()
-      await replica.use((connection) => reach(connection, goal))
-      isInUse = true
+      const goal = await this.#currentGoal()
+      await this.#replica.use((connection) => this.#reach(connection, goal))
+      this.#isInUse = true
     } catch {
-      stopUse()
+      this.#stopUse()
     }
-    isProbing = false
-  }
-
-  return {
-    async use(work) {
-      if (!isInUse) {
-        if (!isProbing && performance.now() >= retryAt) void probe()
-        return primary.use(work)
-      }
-      const goal = await currentGoal()
-      try {
-        return await replica.use(async (connection) => {
-          await reach(connection, goal)
-          return work(connection)
-        })
-      } catch (error) {
-        if (isOutcome(error)) throw error
-        if (isOutage(error)) stopUse()
-      }
-      return primary.use(work)
-    },
-    writes: () => commits,
-    async open() {
-      const here = await primary.use(server.identify)
-      try {
-        const mistake = server.mistake(here, await replica.use(server.identify))
-        if (mistake !== undefined) throw new TypeError(`${server.option}: ${mistake}`)
-      } catch (error) {
-        if (error instanceof TypeError) throw error
-        if (!isOutage(error)) {
-          throw new TypeError(`${server.option}: ${String(error)}`, { cause: error })
-        }
-        // The service starts without it.
-        stopUse()
-      }
-    },
-    counting: (transaction) =>
-      observed(transaction, {
-        counts: () => true,
-        ended: () => {
-          commits += 1
-        },
-      }),
-    close: () => replica.close(),
+    this.#isProbing = false
   }
 }
 

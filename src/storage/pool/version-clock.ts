@@ -24,54 +24,68 @@ interface Snapshot {
  * It is polled while it is used, twice in that time. If that fails or is late, the version is undefined.
  */
 export function versionClock(poll: () => Promise<string>, maxStaleness: number): VersionClock {
-  let snapshot: Snapshot | undefined
-  let isPolling = false
-  let isUsed = false
-  let isStopped = false
-  let commits = 0
-  let committing = 0
+  return new PolledClock(poll, maxStaleness)
+}
 
-  async function pollWhileUsed(): Promise<void> {
-    isPolling = true
-    while (isUsed && !isStopped) {
-      isUsed = false
-      // A commit after this moment may be missing in the snapshot.
-      const expires = performance.now() + maxStaleness
-      try {
-        snapshot = { text: await poll(), expires }
-      } catch {
-        snapshot = undefined
-      }
-      await new Promise((resolve) => setTimeout(resolve, maxStaleness / 2).unref())
-    }
-    isPolling = false
+class PolledClock implements VersionClock {
+  readonly #poll: () => Promise<string>
+  readonly #maxStaleness: number
+  #snapshot: Snapshot | undefined
+  #isPolling = false
+  #isUsed = false
+  #isStopped = false
+  #commits = 0
+  #committing = 0
+
+  constructor(poll: () => Promise<string>, maxStaleness: number) {
+    this.#poll = poll
+    this.#maxStaleness = maxStaleness
   }
 
-  return {
-    version(collections) {
-      // Responses would show a client that another process serves next an older state than its own change.
-      if (!collections.every(isOwn)) return undefined
-      isUsed = true
-      if (!isPolling && !isStopped) void pollWhileUsed()
-      if (committing > 0 || snapshot === undefined) return undefined
-      return performance.now() < snapshot.expires ? `${commits} ${snapshot.text}` : undefined
-    },
-    counting: (transaction) =>
-      observed(transaction, {
-        counts: isOwn,
-        sent: () => {
-          committing += 1
-        },
-        ended: () => {
-          committing -= 1
-          commits += 1
-        },
-      }),
-    forget() {
-      commits += 1
-    },
-    stop() {
-      isStopped = true
-    },
+  readonly version: VersionClock['version'] = (collections) => {
+    // Responses would show a client that another process serves next an older state than its own change.
+    if (!collections.every(isOwn)) return undefined
+    this.#isUsed = true
+    if (!this.#isPolling && !this.#isStopped) void this.#pollWhileUsed()
+    if (this.#committing > 0 || this.#snapshot === undefined) return undefined
+    return performance.now() < this.#snapshot.expires
+      ? `${this.#commits} ${this.#snapshot.text}`
+      : undefined
+  }
+
+  readonly counting: VersionClock['counting'] = (transaction) =>
+    observed(transaction, {
+      counts: isOwn,
+      sent: () => {
+        this.#committing += 1
+      },
+      ended: () => {
+        this.#committing -= 1
+        this.#commits += 1
+      },
+    })
+
+  readonly forget: VersionClock['forget'] = () => {
+    this.#commits += 1
+  }
+
+  readonly stop: VersionClock['stop'] = () => {
+    this.#isStopped = true
+  }
+
+  async #pollWhileUsed(): Promise<void> {
+    this.#isPolling = true
+    while (this.#isUsed && !this.#isStopped) {
+      this.#isUsed = false
+      // A commit after this moment may be missing in the snapshot.
+      const expires = performance.now() + this.#maxStaleness
+      try {
+        this.#snapshot = { text: await this.#poll(), expires }
+      } catch {
+        this.#snapshot = undefined
+      }
+      await new Promise((resolve) => setTimeout(resolve, this.#maxStaleness / 2).unref())
+    }
+    this.#isPolling = false
   }
 }

@@ -1,5 +1,5 @@
 import type { PublishedCollection } from '../../../definition/published.ts'
-import { rowsOf, type Connection } from './connection.ts'
+import { rowsOf, type Connection, type SqliteValue } from './connection.ts'
 import { quoted } from '../../sql/fragments.ts'
 import { folded } from '../../../schema/model.ts'
 import type { FoundTables } from '../../../schema/database.ts'
@@ -34,88 +34,98 @@ export interface ClockOptions {
  * Creates the clock of the connection that is used for all writes of this storage. It counts their commits
  * by table. A commit of any other connection, in this process or in another one, counts for all tables.
  */
-export function versionClock(
-  connection: Connection,
-  { written, isFrozen, othersCommitted, maxStaleness }: ClockOptions,
-): VersionClock {
-  // It changes only with the commits of other connections.
-  const dataVersion = connection.value('PRAGMA data_version')
-  const schemaVersion = connection.value('PRAGMA schema_version')
-  // The last change of each table.
-  const changed = new Map<string, number>()
-  let dependences: ReadonlyMap<PublishedCollection, Dependence> = new Map()
-  let changes = 0
-  // The last change that may concern any table, and the last one of this connection.
-  let anyTable = 0
-  let own = 0
-  let others: unknown
-  let schema: unknown
-  let isFresh = false
-  let askedAt = 0
-  let expires = false
+export function versionClock(connection: Connection, options: ClockOptions): VersionClock {
+  return new TableClock(connection, options)
+}
 
-  function ask(): void {
-    const current = dataVersion()
-    askedAt = performance.now()
-    isFresh = maxStaleness > 0
-    if (isFresh && !expires) {
-      expires = true
+class TableClock implements VersionClock {
+  readonly #connection: Connection
+  readonly #options: ClockOptions
+  // It changes only with the commits of other connections.
+  readonly #dataVersion: () => SqliteValue
+  readonly #schemaVersion: () => SqliteValue
+  // The last change of each table.
+  readonly #changed = new Map<string, number>()
+  #dependences: ReadonlyMap<PublishedCollection, Dependence> = new Map()
+  #changes = 0
+  // The last change that may concern any table, and the last one of this connection.
+  #anyTable = 0
+  #own = 0
+  #others: unknown
+  #schema: unknown
+  #isFresh = false
+  #askedAt = 0
+  #expires = false
+
+  constructor(connection: Connection, options: ClockOptions) {
+    this.#connection = connection
+    this.#options = options
+    this.#dataVersion = connection.value('PRAGMA data_version')
+    this.#schemaVersion = connection.value('PRAGMA schema_version')
+  }
+
+  readonly version: VersionClock['version'] = (collections) => {
+    try {
+      if (!this.#isFresh || performance.now() - this.#askedAt > this.#options.maxStaleness) {
+        if (this.#options.isFrozen()) return undefined
+        this.#ask()
+      }
+    } catch {
+      this.#isFresh = false
+      return undefined
+    }
+    let latest = this.#anyTable
+    for (const collection of collections) {
+      const on = this.#dependences.get(collection) ?? 'any'
+      if (on === 'unknown') return undefined
+      const last = on === 'any' ? this.#own : (this.#changed.get(on.table) ?? 0)
+      if (last > latest) latest = last
+    }
+    return latest
+  }
+
+  readonly opened: VersionClock['opened'] = (tables, collections) => {
+    this.#describe(collections, (table) => tables.find(table)?.kind)
+  }
+
+  readonly committed: VersionClock['committed'] = () => {
+    this.#isFresh = false
+    this.#changes += 1
+    this.#own = this.#changes
+    const tables = this.#options.written.take()
+    if (tables === 'any') this.#anyTable = this.#changes
+    else for (const table of tables) this.#changed.set(table, this.#changes)
+  }
+
+  #ask(): void {
+    const current = this.#dataVersion()
+    this.#askedAt = performance.now()
+    this.#isFresh = this.#options.maxStaleness > 0
+    if (this.#isFresh && !this.#expires) {
+      this.#expires = true
       // Within one turn of the event loop, requests that arrived together share the answer.
       setImmediate(() => {
-        isFresh = false
-        expires = false
+        this.#isFresh = false
+        this.#expires = false
       })
     }
-    if (current === others) return
-    othersCommitted()
-    changes += 1
-    anyTable = changes
-    const found = schemaVersion()
-    if (found !== schema && dependences.size > 0) {
-      describe(Array.from(dependences.keys()), readKinds(connection))
+    if (current === this.#others) return
+    this.#options.othersCommitted()
+    this.#changes += 1
+    this.#anyTable = this.#changes
+    const found = this.#schemaVersion()
+    if (found !== this.#schema && this.#dependences.size > 0) {
+      this.#describe(Array.from(this.#dependences.keys()), readKinds(this.#connection))
     }
-    schema = found
-    others = current
+    this.#schema = found
+    this.#others = current
   }
 
-  function describe(collections: readonly PublishedCollection[], kindOf: KindOf): void {
+  #describe(collections: readonly PublishedCollection[], kindOf: KindOf): void {
     const described = collections.map(
-      (each) => [each, dependenceOf(connection, each, kindOf)] as const,
+      (each) => [each, dependenceOf(this.#connection, each, kindOf)] as const,
     )
-    dependences = new Map([...dependences, ...described])
-  }
-
-  return {
-    version(collections) {
-      try {
-        if (!isFresh || performance.now() - askedAt > maxStaleness) {
-          if (isFrozen()) return undefined
-          ask()
-        }
-      } catch {
-        isFresh = false
-        return undefined
-      }
-      let latest = anyTable
-      for (const collection of collections) {
-        const on = dependences.get(collection) ?? 'any'
-        if (on === 'unknown') return undefined
-        const last = on === 'any' ? own : (changed.get(on.table) ?? 0)
-        if (last > latest) latest = last
-      }
-      return latest
-    },
-    opened(tables, collections) {
-      describe(collections, (table) => tables.find(table)?.kind)
-    },
-    committed() {
-      isFresh = false
-      changes += 1
-      own = changes
-      const tables = written.take()
-      if (tables === 'any') anyTable = changes
-      else for (const table of tables) changed.set(table, changes)
-    },
+    this.#dependences = new Map([...this.#dependences, ...described])
   }
 }
 

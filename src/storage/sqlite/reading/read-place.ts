@@ -47,6 +47,7 @@ type Extent = 'page' | 'matches' | 'table'
 // Clients choose conditions and sort orders, so the number of statements is otherwise unbounded.
 export const maxStatements = 1_024
 const maxShapeBytes = 2 * 1024 * 1024
+const bounds = { maxEntries: () => maxStatements, maxBytes: () => maxShapeBytes }
 // A read that takes longer is slow.
 const slowMilliseconds = 5
 // Reads with the same conditions move to the thread when slow ones in a row took longer than this together.
@@ -66,87 +67,104 @@ const rowids = ['_rowid_', 'rowid', 'oid']
  * counts none, and a table that grows is noticed within a second.
  */
 export function readPlaces(connection: Connection, minRows: number): ReadPlaces {
-  // The row number of each table; undefined for a table without. Views are not in it.
-  const tables = new Map<PublishedCollection, string | undefined>()
-  const large = new Set<PublishedCollection>()
-  const counted = new Map<PublishedCollection, number>()
-  const bounds = { maxEntries: () => maxStatements, maxBytes: () => maxShapeBytes }
-  const extents = boundedMap<Extent>(bounds)
-  const slow = boundedMap<{ readonly total: number; readonly at: number }>(bounds)
+  return new MeasuredPlaces(connection, minRows)
+}
 
-  function extentOf(collection: PublishedCollection, query: StorageQuery, read: PageRead): Extent {
+class MeasuredPlaces implements ReadPlaces {
+  readonly #connection: Connection
+  readonly #minRows: number
+  // The row number of each table; undefined for a table without. Views are not in it.
+  readonly #tables = new Map<PublishedCollection, string | undefined>()
+  readonly #large = new Set<PublishedCollection>()
+  readonly #counted = new Map<PublishedCollection, number>()
+  readonly #extents = boundedMap<Extent>(bounds)
+  readonly #slow = boundedMap<{ readonly total: number; readonly at: number }>(bounds)
+
+  constructor(connection: Connection, minRows: number) {
+    this.#connection = connection
+    this.#minRows = minRows
+  }
+
+  readonly opened: ReadPlaces['opened'] = (found, collections) => {
+    for (const collection of collections) {
+      const table = found.find(collection.table)
+      if (table?.kind !== 'table') continue
+      const rowid = rowids.find((name) => table.find(name) === undefined)
+      this.#tables.set(collection, table.withoutRowId ? undefined : rowid)
+    }
+  }
+
+  readonly placeOf: ReadPlaces['placeOf'] = (collection, query, read) => {
+    if (isOneItem(collection, query)) return 'here'
+    if (this.#minRows === 0) return 'thread'
+    const extent = this.#extentOf(collection, query, read)
+    const reachesFar = query.offset + query.limit > this.#minRows
+    if ((extent === 'table' || reachesFar) && this.#isLarge(collection)) return 'thread'
+    if (extent === 'page' && !query.count) return 'here'
+    return this.#isSlow(read) ? 'thread' : 'timed'
+  }
+
+  readonly mayProbe: ReadPlaces['mayProbe'] = (read) => this.#minRows > 0 && !this.#isSlow(read)
+
+  readonly took: ReadPlaces['took'] = ({ matching }, milliseconds) => {
+    const before = this.#slow.get(matching)
+    if (milliseconds > slowMilliseconds) {
+      const taken = { total: milliseconds + (before?.total ?? 0), at: performance.now() }
+      this.#slow.set(matching, taken, bytesOf(matching))
+    } else if (before !== undefined) this.#slow.delete(matching)
+  }
+
+  readonly interruptionOf: ReadPlaces['interruptionOf'] = (
+    collection,
+    { page, count, inputs },
+    statement,
+  ) => {
+    const isPage = this.#extents.get(page ?? count ?? '') === 'page'
+    const isShort = statement === 'count' || inputs.offset < longOffset
+    return isPage && isShort ? undefined : interruption(this.#tables.get(collection))
+  }
+
+  readonly sizes: ReadPlaces['sizes'] = () => [this.#extents.size(), this.#slow.size()]
+
+  #extentOf(collection: PublishedCollection, query: StorageQuery, read: PageRead): Extent {
     const key = read.page ?? read.count
     if (key === undefined) return 'page'
-    const known = extents.get(key)
+    const known = this.#extents.get(key)
     if (known !== undefined) return known
     // What a view reads can't be seen in the plan of a statement. Only the time that it takes shows it.
-    const extent = tables.has(collection)
-      ? planned(read.text(read.page === undefined ? 'count' : 'page', { deep: false }), query)
+    const extent = this.#tables.has(collection)
+      ? this.#planned(read.text(read.page === undefined ? 'count' : 'page', { deep: false }), query)
       : 'matches'
-    extents.set(key, extent, bytesOf(key))
+    this.#extents.set(key, extent, bytesOf(key))
     return extent
   }
 
-  function planned({ sql, slots }: StatementText, query: StorageQuery): Extent {
+  #planned({ sql, slots }: StatementText, query: StorageQuery): Extent {
     const unbound = slots.map(() => null)
-    const rows = rowsOf(connection, `explain query plan ${sql}`, unbound)
+    const rows = rowsOf(this.#connection, `explain query plan ${sql}`, unbound)
     const steps = rows.map(([, , , step]) => String(step))
     return extentOfPlan(steps, query)
   }
 
-  function isLarge(collection: PublishedCollection): boolean {
-    if (large.has(collection)) return true
+  #isLarge(collection: PublishedCollection): boolean {
+    if (this.#large.has(collection)) return true
     const now = performance.now()
     if (
-      !tables.has(collection) ||
-      now - (counted.get(collection) ?? -Infinity) < recountMilliseconds
+      !this.#tables.has(collection) ||
+      now - (this.#counted.get(collection) ?? -Infinity) < recountMilliseconds
     )
       return false
-    counted.set(collection, now)
-    const text = `select 1 from ${quoted(collection.table)} limit 1 offset ${minRows - 1}`
-    if (rowsOf(connection, text).length === 0) return false
-    large.add(collection)
+    this.#counted.set(collection, now)
+    const text = `select 1 from ${quoted(collection.table)} limit 1 offset ${this.#minRows - 1}`
+    if (rowsOf(this.#connection, text).length === 0) return false
+    this.#large.add(collection)
     return true
   }
 
-  function isSlow({ matching }: PageRead): boolean {
-    const before = slow.get(matching)
+  #isSlow({ matching }: PageRead): boolean {
+    const before = this.#slow.get(matching)
     if (before === undefined || before.total <= maxSlowMilliseconds) return false
     return performance.now() - before.at < slowFor
-  }
-
-  return {
-    opened(found, collections) {
-      for (const collection of collections) {
-        const table = found.find(collection.table)
-        if (table?.kind !== 'table') continue
-        const rowid = rowids.find((name) => table.find(name) === undefined)
-        tables.set(collection, table.withoutRowId ? undefined : rowid)
-      }
-    },
-    placeOf(collection, query, read) {
-      if (isOneItem(collection, query)) return 'here'
-      if (minRows === 0) return 'thread'
-      const extent = extentOf(collection, query, read)
-      const reachesFar = query.offset + query.limit > minRows
-      if ((extent === 'table' || reachesFar) && isLarge(collection)) return 'thread'
-      if (extent === 'page' && !query.count) return 'here'
-      return isSlow(read) ? 'thread' : 'timed'
-    },
-    mayProbe: (read) => minRows > 0 && !isSlow(read),
-    took({ matching }, milliseconds) {
-      const before = slow.get(matching)
-      if (milliseconds > slowMilliseconds) {
-        const taken = { total: milliseconds + (before?.total ?? 0), at: performance.now() }
-        slow.set(matching, taken, bytesOf(matching))
-      } else if (before !== undefined) slow.delete(matching)
-    },
-    interruptionOf(collection, { page, count, inputs }, statement) {
-      const isPage = extents.get(page ?? count ?? '') === 'page'
-      const isShort = statement === 'count' || inputs.offset < longOffset
-      return isPage && isShort ? undefined : interruption(tables.get(collection))
-    },
-    sizes: () => [extents.size(), slow.size()],
   }
 }
 

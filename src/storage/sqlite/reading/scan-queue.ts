@@ -33,130 +33,145 @@ interface Entry {
 }
 
 /** Creates a queue. It starts the thread for the first read, and again after the thread has died. */
-export function scanQueue({ maxWaiting, timeout, start }: ScanQueueOptions): ScanQueue {
-  // By caller. A caller whose read begins becomes the last one.
-  const callers = new Map<string, Set<Entry>>()
-  let waiting = 0
-  let running: Entry | undefined
-  let thread: ScanThread | undefined
-  let closing: Promise<void> | undefined
+export function scanQueue(options: ScanQueueOptions): ScanQueue {
+  return new TurnQueue(options)
+}
 
-  function settle(entry: Entry, how: () => void): void {
+class TurnQueue implements ScanQueue {
+  readonly #options: ScanQueueOptions
+  // By caller. A caller whose read begins becomes the last one.
+  readonly #callers = new Map<string, Set<Entry>>()
+  #waiting = 0
+  #running: Entry | undefined
+  #thread: ScanThread | undefined
+  #closing: Promise<void> | undefined
+
+  constructor(options: ScanQueueOptions) {
+    this.#options = options
+  }
+
+  readonly run: ScanQueue['run'] = (job, context) => {
+    if (this.#closing !== undefined) return Promise.reject(closedError())
+    const caller = context?.caller?.() ?? ''
+    if (
+      this.#running !== undefined &&
+      this.#waiting >= this.#options.maxWaiting &&
+      !this.#takePlace(caller)
+    ) {
+      return Promise.reject(this.#tooManyWaiting())
+    }
+    const signal = context?.signal()
+    if (signal?.aborted === true) return Promise.reject(unavailable(signal.reason))
+    return new Promise((resolve, reject) => {
+      this.#add({ job, caller, resolve, reject, release: undefined }, signal)
+    })
+  }
+
+  readonly close: ScanQueue['close'] = () => (this.#closing ??= this.#closeAll())
+
+  #settle(entry: Entry, how: () => void): void {
     if (entry.release === undefined) return
     entry.release()
     entry.release = undefined
     how()
   }
 
-  function leave(entry: Entry): void {
-    const own = callers.get(entry.caller)
+  #leave(entry: Entry): void {
+    const own = this.#callers.get(entry.caller)
     if (own?.delete(entry) !== true) return
-    waiting--
-    if (own.size === 0) callers.delete(entry.caller)
+    this.#waiting--
+    if (own.size === 0) this.#callers.delete(entry.caller)
   }
 
   /** Takes a place of the caller that has most of them. Returns false if `caller` would then have more. */
-  function takePlace(caller: string): boolean {
+  #takePlace(caller: string): boolean {
     let most: Set<Entry> | undefined
-    for (const own of callers.values()) if (own.size > (most?.size ?? 0)) most = own
+    for (const own of this.#callers.values()) if (own.size > (most?.size ?? 0)) most = own
     const last = most === undefined ? undefined : [...most].at(-1)
-    if (last === undefined || (callers.get(caller)?.size ?? 0) + 1 >= (most?.size ?? 0))
+    if (last === undefined || (this.#callers.get(caller)?.size ?? 0) + 1 >= (most?.size ?? 0))
       return false
-    giveUp(last, tooManyWaiting())
+    this.#giveUp(last, this.#tooManyWaiting())
     return true
   }
 
-  function tooManyWaiting(): Error {
-    return unavailable(new Error(`${waiting} reads of large tables are waiting already`))
+  #tooManyWaiting(): Error {
+    return unavailable(new Error(`${this.#waiting} reads of large tables are waiting already`))
   }
 
-  function startThread(): ScanThread {
-    const started: ScanThread = start({
-      done: (page) => next((entry) => entry.resolve(page)),
-      failed: (error) => next((entry) => entry.reject(error)),
-      died(cause) {
-        if (thread === started) thread = undefined
-        failAll(() => unavailable(cause))
+  #startThread(): ScanThread {
+    const started: ScanThread = this.#options.start({
+      done: (page) => this.#next((entry) => entry.resolve(page)),
+      failed: (error) => this.#next((entry) => entry.reject(error)),
+      died: (cause) => {
+        if (this.#thread === started) this.#thread = undefined
+        this.#failAll(() => unavailable(cause))
       },
     })
     return started
   }
 
   /** Settles the running read, and begins the next one. */
-  function next(how: (entry: Entry) => void): void {
-    const ended = running
-    running = undefined
-    if (ended !== undefined) settle(ended, () => how(ended))
-    begin()
+  #next(how: (entry: Entry) => void): void {
+    const ended = this.#running
+    this.#running = undefined
+    if (ended !== undefined) this.#settle(ended, () => how(ended))
+    this.#begin()
   }
 
-  function begin(): void {
-    const [own] = callers.values()
+  #begin(): void {
+    const [own] = this.#callers.values()
     const [entry] = own ?? []
-    if (running !== undefined || own === undefined || entry === undefined) return
-    leave(entry)
-    if (callers.delete(entry.caller)) callers.set(entry.caller, own)
-    running = entry
+    if (this.#running !== undefined || own === undefined || entry === undefined) return
+    this.#leave(entry)
+    if (this.#callers.delete(entry.caller)) this.#callers.set(entry.caller, own)
+    this.#running = entry
     try {
-      thread ??= startThread()
+      this.#thread ??= this.#startThread()
     } catch (error) {
       // For example, the process has no memory for a thread.
-      failAll(() => unavailable(error))
+      this.#failAll(() => unavailable(error))
       return
     }
-    thread.run(entry.job)
+    this.#thread.run(entry.job)
   }
 
-  function failAll(failure: () => Error): void {
-    const others = [...callers.values()].flatMap((own) => [...own])
-    const entries = running === undefined ? others : [running, ...others]
-    running = undefined
-    callers.clear()
-    waiting = 0
-    for (const entry of entries) settle(entry, () => entry.reject(failure()))
+  #failAll(failure: () => Error): void {
+    const others = [...this.#callers.values()].flatMap((own) => [...own])
+    const entries = this.#running === undefined ? others : [this.#running, ...others]
+    this.#running = undefined
+    this.#callers.clear()
+    this.#waiting = 0
+    for (const entry of entries) this.#settle(entry, () => entry.reject(failure()))
   }
 
   /** Gives up one read. If it runs, its place is free once the thread has noticed. */
-  function giveUp(entry: Entry, error: Error): void {
-    leave(entry)
-    if (entry === running) thread?.interrupt()
-    settle(entry, () => entry.reject(error))
+  #giveUp(entry: Entry, error: Error): void {
+    this.#leave(entry)
+    if (entry === this.#running) this.#thread?.interrupt()
+    this.#settle(entry, () => entry.reject(error))
   }
 
-  function add(entry: Entry, signal: AbortSignal | undefined): void {
+  #add(entry: Entry, signal: AbortSignal | undefined): void {
     const expire = (): void =>
-      giveUp(entry, unavailable(new Error(`a read of a large table took over ${timeout} ms`)))
-    const abort = (): void => giveUp(entry, unavailable(signal?.reason))
-    const timer = setTimeout(expire, timeout)
+      this.#giveUp(
+        entry,
+        unavailable(new Error(`a read of a large table took over ${this.#options.timeout} ms`)),
+      )
+    const abort = (): void => this.#giveUp(entry, unavailable(signal?.reason))
+    const timer = setTimeout(expire, this.#options.timeout)
     signal?.addEventListener('abort', abort)
     entry.release = () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
     }
-    const own = callers.get(entry.caller) ?? new Set()
-    callers.set(entry.caller, own.add(entry))
-    waiting++
-    begin()
+    const own = this.#callers.get(entry.caller) ?? new Set()
+    this.#callers.set(entry.caller, own.add(entry))
+    this.#waiting++
+    this.#begin()
   }
 
-  async function closeAll(): Promise<void> {
-    failAll(closedError)
-    await thread?.close()
-  }
-
-  return {
-    run(job, context) {
-      if (closing !== undefined) return Promise.reject(closedError())
-      const caller = context?.caller?.() ?? ''
-      if (running !== undefined && waiting >= maxWaiting && !takePlace(caller)) {
-        return Promise.reject(tooManyWaiting())
-      }
-      const signal = context?.signal()
-      if (signal?.aborted === true) return Promise.reject(unavailable(signal.reason))
-      return new Promise((resolve, reject) => {
-        add({ job, caller, resolve, reject, release: undefined }, signal)
-      })
-    },
-    close: () => (closing ??= closeAll()),
+  async #closeAll(): Promise<void> {
+    this.#failAll(closedError)
+    await this.#thread?.close()
   }
 }

@@ -90,7 +90,13 @@ export class TaskRunner {
     while (waits === undefined && this.isShareable(queue.first())) {
       if (members.length > 0 && isFull()) break
       const task = queue.shift() as Task
-      const { ending, broken } = await this.#turn(task)
+      // If the only write of a transaction fails, it has changed nothing.
+      const hasSavepoint = task.options.oneWrite !== true
+      const unset = hasSavepoint ? attempt(this.#savepoint.set) : undefined
+      const ran = this.#watched(task)
+      const ending = isThenable(ran) ? await ran : ran
+      this.#holder = undefined
+      const broken = unset ?? this.#endTurn(task, ending, hasSavepoint)
       if (ending === 'done') members.push(task)
       else waits = task
       if (ending === 'overdue') task.fail(givenUp('overdue'))
@@ -107,22 +113,16 @@ export class TaskRunner {
     else waits?.fail(givenUp('dependent'))
   }
 
-  /** Runs a task that shares a commit. `broken` is the error for which the whole transaction must be undone. */
-  async #turn(task: Task): Promise<{ readonly ending: Ending; readonly broken: unknown }> {
-    // If the only write of a transaction fails, it has changed nothing.
-    const hasSavepoint = task.options.oneWrite !== true
-    let broken = hasSavepoint ? attempt(this.#savepoint.set) : undefined
-    const ran = this.#watched(task)
-    const ending = isThenable(ran) ? await ran : ran
-    this.#holder = undefined
+  /** Ends the savepoint of a task. Returns the error for which the whole transaction must be undone. */
+  #endTurn(task: Task, ending: Ending, hasSavepoint: boolean): unknown {
     const isUndone = task.failure() !== undefined || ending !== 'done'
     // SQLite may have rolled back the transaction because of a full disk or an I/O error.
-    if (!this.#connection.inTransaction()) broken ??= lossOf(task)
-    else if (hasSavepoint) {
-      if (isUndone) broken ??= attempt(this.#savepoint.undo)
-      broken ??= attempt(this.#savepoint.release)
-    } else if (isUndone && task.opened.hasSaved()) broken = unavailable(task.failure()?.error)
-    return { ending, broken }
+    if (!this.#connection.inTransaction()) return lossOf(task)
+    if (hasSavepoint) {
+      const failure = isUndone ? attempt(this.#savepoint.undo) : undefined
+      return failure ?? attempt(this.#savepoint.release)
+    }
+    return isUndone && task.opened.hasSaved() ? unavailable(task.failure()?.error) : undefined
   }
 
   // One timer for all transactions: a timer for each costs more than a small statement.

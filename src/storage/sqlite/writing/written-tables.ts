@@ -40,20 +40,66 @@ const maxBytes = 4 * 1024 * 1024
 
 /** Returns what finds the tables that the statements of a connection write, by the programs that SQLite compiles. */
 export function writtenTables(connection: Connection): WrittenTables {
-  const known = boundedMap<Program>({ maxEntries: () => maxPrograms, maxBytes: () => maxBytes })
-  const schemaVersions = ['main', 'temp'].map((schema) =>
-    connection.value(`PRAGMA ${schema}.schema_version`),
-  )
-  let schema = ''
-  let roots: ReadonlyMap<number, string> | undefined
-  let hasOthers: boolean | undefined
-  let written = new Set<string>()
-  let any = false
+  return new CompiledTables(connection)
+}
 
-  function programOf(sql: string, parameters: readonly SqliteValue[]): Program {
+class CompiledTables implements WrittenTables {
+  readonly size: WrittenTables['size']
+  readonly #connection: Connection
+  readonly #known = boundedMap<Program>({ maxEntries: () => maxPrograms, maxBytes: () => maxBytes })
+  readonly #schemaVersions: (() => SqliteValue)[]
+  #schema = ''
+  #roots: ReadonlyMap<number, string> | undefined
+  #hasOthers: boolean | undefined
+  #written = new Set<string>()
+  #any = false
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+    this.#schemaVersions = ['main', 'temp'].map((schema) =>
+      this.#connection.value(`PRAGMA ${schema}.schema_version`),
+    )
+    this.size = this.#known.size
+  }
+
+  readonly note: WrittenTables['note'] = (sql, parameters) => {
+    let program = this.#known.get(sql)
+    if (program === undefined) {
+      program = this.#programOf(sql, parameters)
+      this.#known.set(sql, program, 500 + 2 * sql.length)
+    }
+    const { tables, undoesItself } = program
+    if (tables === 'any') this.#any = true
+    else for (const table of tables) this.#written.add(table)
+    return undoesItself
+  }
+
+  readonly take: WrittenTables['take'] = () => {
+    const taken = this.#any ? 'any' : this.#written
+    this.#written = new Set()
+    this.#any = false
+    return taken
+  }
+
+  readonly refresh: WrittenTables['refresh'] = () => {
+    let current = ''
+    try {
+      current = this.#schemaVersions.map((read) => read()).join(' ')
+    } catch {
+      // Unknown, so as if it had changed.
+    }
+    if (current === this.#schema && current !== '') return
+    this.#schema = current
+    // A new trigger may make a known statement write another table.
+    this.#known.clear()
+    this.#roots = undefined
+    this.#hasOthers = undefined
+  }
+
+  #programOf(sql: string, parameters: readonly SqliteValue[]): Program {
     // Reading makes SQLite load a changed schema, which EXPLAIN does not look for.
-    roots ??= rootPages(connection)
-    const steps = rowsOf(connection, `EXPLAIN ${sql}`, parameters)
+    this.#roots ??= rootPages(this.#connection)
+    const steps = rowsOf(this.#connection, `EXPLAIN ${sql}`, parameters)
     // A trigger may fail in a way that keeps its changes, a virtual table runs statements of its own, and a deferred
     // foreign key fails at the commit.
     const undoesItself = !steps.some(
@@ -63,17 +109,18 @@ export function writtenTables(connection: Connection): WrittenTables {
         (opcode === 'FkCounter' && Number(first) === deferred) ||
         ((opcode === 'Halt' || opcode === 'HaltIfNull') && Number(second) === keepingChanges),
     )
-    return { tables: tablesOf(steps, roots), undoesItself }
+    return { tables: this.#tablesOf(steps, this.#roots), undoesItself }
   }
 
-  function tablesOf(
+  #tablesOf(
     steps: readonly SqliteRow[],
     names: ReadonlyMap<number, string>,
   ): ReadonlySet<string> | 'any' {
     const tables = new Set<string>()
     for (const [, opcode, first, second, third] of steps) {
       // A search index has no rows that a collection reads.
-      if (opcode === 'VUpdate' && (hasOthers ??= hasOtherVirtualTables(connection))) return 'any'
+      if (opcode === 'VUpdate' && (this.#hasOthers ??= hasOtherVirtualTables(this.#connection)))
+        return 'any'
       // A trigger that deletes all rows of a table clears it without opening it.
       if (opcode !== 'OpenWrite' && opcode !== 'Clear') continue
       const [root, database] = opcode === 'Clear' ? [first, second] : [second, third]
@@ -82,41 +129,6 @@ export function writtenTables(connection: Connection): WrittenTables {
       tables.add(name)
     }
     return tables
-  }
-
-  return {
-    note(sql, parameters) {
-      let program = known.get(sql)
-      if (program === undefined) {
-        program = programOf(sql, parameters)
-        known.set(sql, program, 500 + 2 * sql.length)
-      }
-      const { tables, undoesItself } = program
-      if (tables === 'any') any = true
-      else for (const table of tables) written.add(table)
-      return undoesItself
-    },
-    take() {
-      const taken = any ? 'any' : written
-      written = new Set()
-      any = false
-      return taken
-    },
-    refresh() {
-      let current = ''
-      try {
-        current = schemaVersions.map((read) => read()).join(' ')
-      } catch {
-        // Unknown, so as if it had changed.
-      }
-      if (current === schema && current !== '') return
-      schema = current
-      // A new trigger may make a known statement write another table.
-      known.clear()
-      roots = undefined
-      hasOthers = undefined
-    },
-    size: known.size,
   }
 }
 
