@@ -127,7 +127,7 @@ export interface ChangingDialect extends TableDialect {
   readonly copies?: TableCopies
 }
 
-/** A dialect whose changes are those of single columns. */
+/** A dialect that changes single columns. */
 export interface AlteringDialect extends ChangingDialect {
   readonly changes: SchemaChangeText
 }
@@ -141,7 +141,7 @@ export interface NewType {
 
 /** How a database writes its schema. */
 export interface SchemaText {
-  /** The checks of an existing table, in the order of their messages. Default: those of databases behind a pool. */
+  /** The checks of an existing table, in the order of their messages. Default: all that a database behind a pool needs. */
   readonly checks?: readonly TableCheck[]
   /** Absent: searches have no indexes. */
   readonly search?: SearchText
@@ -149,16 +149,16 @@ export interface SchemaText {
   check?(field: PublishedField): string
   /**
    * Whether the names of tables that differ in case mean the same one, and statements have the names of the definition.
-   * Default false: those of the tables.
+   * Default false: they have the names of the tables.
    */
   readonly ignoresCase?: boolean
-  /** Returns the SQL of a value in the column of a field. Default: that of its parameter. */
+  /** Returns the SQL of a value in the column of a field. Default: its parameter with the value as a literal. */
   value?(field: PublishedField, value: NonNullable<StoredValue>): string
   /** Returns the name of a new index. Default: a short one with a digest. */
   indexName?(wanted: WantedIndex): string
   /** Returns the constraint of a reference in a new table. Absent: a statement adds the foreign key afterwards. */
   foreignKey?(reference: Reference): string
-  /** Whether a foreign key compares with the collation of the column to which it refers. Default: with that of both. */
+  /** Whether a foreign key compares with the collation of the column to which it refers. Default: with both. */
   readonly comparesAsTarget?: boolean
   /** Returns why a column does not keep the values of a field, as the end of a sentence. Has a default. */
   unfit?(column: Column, field: PublishedField): string

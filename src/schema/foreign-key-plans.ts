@@ -9,7 +9,7 @@ import { addForeignKey, namesIn } from './statements.ts'
 import type { Column, ForeignKey, Table } from './model.ts'
 import { uniqueIndex } from './wanted-indexes.ts'
 
-/** Returns whether foreign keys are changed. Those of SQLite are constraints of a new table. */
+/** Returns whether foreign keys are changed. In SQLite, they are constraints of a new table. */
 function canChangeKeys({ dialect }: Draft): boolean {
   return dialect.changes !== undefined
 }

@@ -22,9 +22,8 @@ import {
   type TablePlace,
 } from '../storage/sql/table-conditions.ts'
 import { inspectTables } from './inspect.ts'
-import type { InspectedTable } from './inspected-table.ts'
+import type { CheckedRows, InspectedTable, WrongRows } from './inspected-table.ts'
 import { collectionMistakes } from './mistakes.ts'
-import type { CheckedRows, WrongRows } from './unfit-rows.ts'
 
 /** Runs work on a connection of its own. Rejects if there is none. */
 type OnConnection = <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>

@@ -2,7 +2,20 @@ import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../definition/published.ts'
 import { join, sql, type Sql } from '../storage/sql/fragments.ts'
 import type { Table } from './model.ts'
-import type { CheckedRows } from './unfit-rows.ts'
+
+/** Something that may be wrong with the rows of a table. */
+export interface CheckedRows {
+  /** The condition that it is wrong with a row. Undefined: only `doubts` find out. */
+  readonly misfits: Sql | undefined
+  /** Returns the rows among those that meet a condition with which it is wrong, which must be checked as text. */
+  readonly doubts?: ((part: Sql) => Promise<WrongRows>) | undefined
+}
+
+/** The number of rows with which something is wrong, and the first three. */
+export interface WrongRows {
+  readonly count: number
+  readonly examples: readonly string[]
+}
 
 /** The table of a collection, and how its rows are inspected. */
 export interface InspectedTable {

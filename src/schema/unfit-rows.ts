@@ -7,21 +7,12 @@ import {
   type StorageProblem,
 } from '../storage/problem.ts'
 import { join, raw, sql, type Sql } from '../storage/sql/fragments.ts'
-import { examplesOf, type InspectedTable } from './inspected-table.ts'
-
-/** Something that may be wrong with the rows of a table. */
-export interface CheckedRows {
-  /** The condition that it is wrong with a row. Undefined: only `doubts` find out. */
-  readonly misfits: Sql | undefined
-  /** Returns those of the rows that meet a condition with which it is wrong, as only the text of their values shows. */
-  readonly doubts?: ((part: Sql) => Promise<WrongRows>) | undefined
-}
-
-/** The number of rows with which something is wrong, and the first three. */
-export interface WrongRows {
-  readonly count: number
-  readonly examples: readonly string[]
-}
+import {
+  examplesOf,
+  type CheckedRows,
+  type InspectedTable,
+  type WrongRows,
+} from './inspected-table.ts'
 
 interface Check extends CheckedRows {
   /** The fields that examples show besides the key. */

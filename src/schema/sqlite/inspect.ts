@@ -91,7 +91,7 @@ function inspectorOf(context: Context, slow: ReadonlySet<string>): Inspector {
       add(checked.mistakes.map((message) => tableProblem(collection, message)))
       return undefined
     },
-    /** Returns the reason of an error of the driver, such as that of a value that a function of SQLite rejects. */
+    // Such as a value that a function of SQLite rejects.
     async attempt(inspected, work) {
       const found = inspected.flatMap((one) => inspectedTable(context, one))
       if (found.length < inspected.length) return undefined

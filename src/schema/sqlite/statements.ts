@@ -116,7 +116,7 @@ function plainName(name: string): string {
   return /^-|[."]/.test(name) ? quoted(name) : name
 }
 
-/** Returns the CREATE TABLE statements of collections, each followed by those of its indexes. */
+/** Returns the statements that create the tables of collections, each with its indexes. */
 export function createTables(collections: readonly PublishedCollection[]): readonly string[] {
   return [...groupByTable(collections, folded).values()].flatMap((sharing) =>
     createTablesOf(sqliteText, sharing, collections),
@@ -209,7 +209,7 @@ function fieldsOf(type: FieldTypeName): readonly OtherField[] {
     })),
   )
 }
-/** Returns the error of a failed statement: that of a unique index names the cause. */
+/** Returns the error of a failed statement. If it creates a unique index, the error has the reason. */
 export function indexFailure(error: unknown, statement: string): unknown {
   if (!statement.startsWith('CREATE UNIQUE INDEX')) return error
   if (!(error instanceof Error) || !error.message.includes('UNIQUE constraint failed')) return error

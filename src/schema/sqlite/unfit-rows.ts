@@ -10,8 +10,7 @@ import { quoted, raw, sql } from '../../storage/sql/fragments.ts'
 import type { SqliteValue } from '../../storage/sqlite/connection/connection.ts'
 import { fitCondition, furtherCondition } from '../../storage/sqlite/forms/forms.ts'
 import { columnTypeOf } from '../../storage/sqlite/statements/columns.ts'
-import type { InspectedTable } from '../inspected-table.ts'
-import type { CheckedRows } from '../unfit-rows.ts'
+import type { CheckedRows, InspectedTable } from '../inspected-table.ts'
 import { affinityOf } from './column-types.ts'
 
 /** The name of the SQL function that returns the number of bytes of a string that the driver has decoded. */

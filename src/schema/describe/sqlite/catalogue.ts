@@ -88,7 +88,12 @@ function isComplete({ partial, unique, isBinary }: SqliteIndex): boolean {
   return !partial && (unique || isBinary)
 }
 
-function referenceOf({ target, columns, targetColumns, onDelete }: SqliteForeignKey): CatalogueReference {
+function referenceOf({
+  target,
+  columns,
+  targetColumns,
+  onDelete,
+}: SqliteForeignKey): CatalogueReference {
   return {
     ...{ name: '', columns, target, targetName: target, targetColumns },
     onDelete: actions[onDelete] ?? 'restrict',
