@@ -24,6 +24,18 @@ const restrictedSyntax = [
   },
 ]
 
+// What is in this list still has a function that is longer. Nothing is added to it.
+const withLongFunctions = [
+  'src/handle.ts',
+  'src/pages/pages.ts',
+  'src/schema/mysql/{column-types,other-types}.ts',
+  'src/storage/layers/{checked,complete-conditions}.ts',
+  'src/storage/{memory/memory,mount/mount,mount/transaction}.ts',
+  'src/storage/{mysql/connection,mysql/dialect,postgres/connection}.ts',
+  'src/storage/pool/{storage,transaction}.ts',
+  'src/storage/sqlite/{sqlite,reading/reads}.ts',
+]
+
 export default defineConfig(
   globalIgnores(['**/dist/', '**/node_modules/', 'coverage/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
@@ -88,6 +100,12 @@ export default defineConfig(
       'no-console': 'error',
       'no-restricted-syntax': ['error', ...restrictedSyntax],
     },
+  },
+  {
+    // Comments and blank lines count.
+    files: ['src/**/*.ts'],
+    ignores: withLongFunctions,
+    rules: { 'max-lines-per-function': ['error', { max: 60 }] },
   },
   {
     files: ['src/{cache,events,http,protocol,request,security}/**/*.ts'],
