@@ -6,7 +6,7 @@ import {
   type InspectionProgress,
   type StorageProblem,
 } from '../storage/problem.ts'
-import { join, raw, sql, type Sql } from '../storage/sql/fragments.ts'
+import { join, raw, sql } from '../storage/sql/fragments.ts'
 import {
   examplesOf,
   type CheckedRows,
