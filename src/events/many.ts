@@ -101,7 +101,6 @@ export async function saveMany(
   save: ManySteps['save'],
 ): Promise<ManyOutcome> {
   if (rejected.length > 0) return { rejected: true, saves: rejected }
-  const { writes } = unit
   const kept: OneOfMany[] = []
   const rejections: OneOfMany[] = []
   try {
@@ -117,12 +116,12 @@ export async function saveMany(
       if (outcome?.type === 'rejected') rejections.push({ index, event, outcome })
     }
     if (rejections.length === 0) return { rejected: false, saves: kept }
-    if (unit.writes === writes) return { rejected: true, saves: rejections }
+    if (unit.writes === 0) return { rejected: true, saves: rejections }
     const entries = rejections.flatMap(({ outcome }) => outcome.validations)
     throw new ManyRollback(reject(type, undefined, entries), collection, rejections)
   } catch (error) {
     // Application code may catch the error, but the saves before it must not be kept.
-    if (unit.writes !== writes) unit.fail(error)
+    if (unit.writes > 0) unit.fail(error)
     throw error
   }
 }

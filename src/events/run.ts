@@ -31,7 +31,7 @@ export function runEvent(
   form: 'text' | 'rows' = 'text',
 ): MaybePromise<Outcome> {
   const { collection, type } = event
-  const nested = unit.transaction !== undefined || unit.depth > 0
+  const nested = !unit.isOutermost
   return traced(
     { collection, event: type, principal: caller.principal, nested },
     () => eventIn(unit, event, caller, form),
@@ -64,13 +64,13 @@ function eventIn(
       undone: (rollback) => rollback.outcomeFor(caller.principal),
       rejectedAtCommit: (error) => rejectedAtCommit(event, error),
     }
-    return unit.run(options, (own) => eventWithin(event, own, caller, { form, prepared }))
+    return unit.run(options, (own) => eventWithin(event, own.nested(), caller, { form, prepared }))
   })
 }
 
 /** Returns a function that opens the scope of the code that runs before the transaction of an event. */
 function codeOf({ collection, type }: DataEvent, unit: Unit, caller: Caller): () => Scope {
-  return () => new Scope(unit.nested(), caller, { collection, event: type }, nestedAccess)
+  return () => new Scope(unit.preparing(), caller, { collection, event: type }, nestedAccess)
 }
 
 /**
@@ -83,26 +83,25 @@ async function eventOfCode(
   caller: Caller,
   prepared: Prepared | undefined,
 ): Promise<Outcome> {
-  const { writes } = unit
+  const own = unit.nested()
   try {
-    return await eventWithin(event, unit, caller, { prepared })
+    return await eventWithin(event, own, caller, { prepared })
   } catch (error) {
-    if (unit.writes !== writes) unit.fail(error)
+    if (own.writes > 0) unit.fail(error)
     throw error
   }
 }
 
-/** Performs an event in a unit of work. Throws if it is rejected after it has written, so that the unit is rolled back. */
+/** Performs an event. Throws if it is rejected after it has written, so that its unit of work is rolled back. */
 function eventWithin(
   event: DataEvent,
   unit: Unit,
   caller: Caller,
   given: Pick<ScopeSubject, 'form' | 'prepared'>,
 ): MaybePromise<Outcome> {
-  const { writes } = unit
-  return whenDone(perform(event, unit.nested(), caller, given), (outcome) => {
+  return whenDone(perform(event, unit, caller, given), (outcome) => {
     if (outcome.type !== 'rejected') return withComputed(outcome, event, unit.runtime.report)
-    if (unit.writes === writes) return outcome
+    if (unit.writes === 0) return outcome
     throw rejectedTooLate(event, unit, outcome)
   })
 }
@@ -146,7 +145,7 @@ function rejectedTooLate(
 ): Error {
   // The client must not see what a handler tried to save.
   if (transaction !== undefined)
-    return new Rollback(depth === 0 ? outcome : { ...outcome, echo: undefined }, collection)
+    return new Rollback(depth === 1 ? outcome : { ...outcome, echo: undefined }, collection)
   // A response that nothing was saved would be wrong.
   const { application, name } = collection
   const error = new TypeError(
@@ -186,9 +185,10 @@ async function manyWithin(
   caller: Caller,
   prepared?: PreparedMany,
 ): Promise<ManyOutcome> {
-  const steps = stepsOf(unit, caller)
+  const own = unit.part()
+  const steps = stepsOf(own, caller)
   const all = prepared ?? (await prepareMany(saves, steps))
-  return saveMany(saves, all, { unit, caller }, steps.save)
+  return saveMany(saves, all, { unit: own, caller }, steps.save)
 }
 
 function stepsOf(unit: Unit, caller: Caller): ManySteps {

@@ -33,7 +33,6 @@ export interface UnitOptions<Result> extends Pick<
 interface Log {
   /** Whether its work has ended, so that only the commit can fail. */
   hasEnded: boolean
-  writes: number
   failure: { readonly error: unknown } | undefined
   hasCalledCode: boolean
   hasTimedOut: boolean
@@ -55,22 +54,33 @@ export class Unit {
   /** How many events are nested in each other. */
   readonly depth: number
   readonly #log: Log
+  /** The unit around it, which has written what this one has. */
+  readonly #around: Unit | undefined
+  #writes = 0
+  #isOutermost = false
 
   private constructor(
-    runtime: Runtime,
-    transaction: StorageTransaction | undefined,
-    depth: number,
+    { runtime, transaction, depth }: Pick<Unit, 'runtime' | 'transaction' | 'depth'>,
     log: Log,
+    around?: Unit,
   ) {
     this.runtime = runtime
     this.transaction = transaction
     this.depth = depth
     this.#log = log
+    this.#around = around
   }
 
   /** Returns what surrounds an event that no other one has invoked. */
   static outside(runtime: Runtime): Unit {
-    return new Unit(runtime, undefined, 0, emptyLog())
+    const unit = new Unit({ runtime, transaction: undefined, depth: 0 }, emptyLog())
+    unit.#isOutermost = true
+    return unit
+  }
+
+  /** Whether it surrounds an event that no other one has invoked. */
+  get isOutermost(): boolean {
+    return this.#isOutermost
   }
 
   /**
@@ -85,17 +95,19 @@ export class Unit {
     let pause: ReturnType<typeof conflictPauses> | undefined
     for (;;) {
       const log = emptyLog()
-      const attempt = (transaction?: StorageTransaction): MaybePromise<Result> =>
-        whenDone(work(new Unit(this.runtime, transaction, this.depth, log)), (result) => {
+      const attempt = (transaction?: StorageTransaction): MaybePromise<Result> => {
+        const { runtime, depth } = this
+        const unit = new Unit({ runtime, transaction, depth }, log)
+        return whenDone(work(unit), (result) => {
           if (log.failure !== undefined) throw log.failure.error
           log.hasEnded = true
           return result
         })
+      }
+      let result: Result
       try {
         const isServed = options.isServed === true
-        const result = await (isServed ? attempt() : this.#begin(options, log, unseen, attempt))
-        for (const announce of log.committed) announce()
-        return result
+        result = await (isServed ? attempt() : this.#begin(options, log, unseen, attempt))
       } catch (error) {
         if (error instanceof Rollback) return options.undone(error)
         const rejected = log.hasEnded ? options.rejectedAtCommit?.(error) : undefined
@@ -106,7 +118,10 @@ export class Unit {
         await pause(conflict).catch(() => {
           throw error
         })
+        continue
       }
+      for (const announce of log.committed) announce()
+      return result
     }
   }
 
@@ -130,14 +145,33 @@ export class Unit {
   /** Returns this unit for an event in it. Throws a TypeError if events are nested too deeply. */
   nested(): Unit {
     if (this.depth >= maxDepth) throw new TypeError('Handlers invoke events without end.')
-    return new Unit(this.runtime, this.transaction, this.depth + 1, this.#log)
+    return this.#inner(this.depth + 1)
+  }
+
+  /** Returns this unit for a part of it, whose writes are also counted on their own. */
+  part(): Unit {
+    return this.#inner(this.depth)
+  }
+
+  #inner(depth: number): Unit {
+    const { runtime, transaction } = this
+    return new Unit({ runtime, transaction, depth }, this.#log, this)
+  }
+
+  /**
+   * Returns the unit of code that runs before the transaction of an event. Without a transaction around it, the code
+   * writes nothing that could be rolled back, so that its failures do not concern this unit.
+   */
+  preparing(): Unit {
+    const inner = this.nested()
+    return inner.transaction === undefined ? new Unit(inner, emptyLog()) : inner
   }
 
   /** Returns this unit with its calls of storage counted while they are in progress. */
   countedBy(calls: StorageCalls): Unit {
     const runtime = { ...this.runtime, adapter: calls.adapter(this.runtime.adapter) }
     const transaction = this.transaction && calls.transaction(this.transaction)
-    return new Unit(runtime, transaction, this.depth, this.#log)
+    return new Unit({ runtime, transaction, depth: this.depth }, this.#log, this)
   }
 
   /** Returns the transaction. Throws an Error if there is none. */
@@ -146,14 +180,15 @@ export class Unit {
     return this.transaction
   }
 
-  /** How many rows were written. */
+  /** How many rows were written in it, also by events that its code has invoked. */
   get writes(): number {
-    return this.#log.writes
+    return this.#writes
   }
 
-  /** Counts rows that were written. */
+  /** Counts rows that were written, here and in the units around it. */
   wrote(rows = 1): void {
-    this.#log.writes += rows
+    this.#writes += rows
+    this.#around?.wrote(rows)
   }
 
   /** Makes the unit fail, also if application code catches the error, because what was written must be rolled back. */
@@ -180,7 +215,6 @@ export class Unit {
 function emptyLog(): Log {
   return {
     hasEnded: false,
-    writes: 0,
     failure: undefined,
     hasCalledCode: false,
     hasTimedOut: false,
