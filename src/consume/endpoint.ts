@@ -84,7 +84,7 @@ export function endpoint<
   ): Promise<EndpointResponse<OutputOf<Response>>> {
     requireOutside(data.name)
     const request = await buildRequest(description, input, callOptions)
-    const response = await connection.call(request)
+    const response = await connection.exchange(request)
     return Object.freeze({ ...response, body: await checked(response) })
   }
 

@@ -143,7 +143,7 @@ export const methodDoors: Readonly<
   'a connection': {
     of: api,
     methods: {
-      send: 'takes what an endpoint makes of an input',
+      exchange: 'takes what an endpoint makes of an input',
       stream: 'takes what an endpoint makes of an input',
       close: 'has no parameter',
     },

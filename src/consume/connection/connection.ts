@@ -23,7 +23,7 @@ export interface Connection {
    * Makes the call of an endpoint, and again if it may be retried. Rejects with a CallError, or with
    * the reason of the call's signal. Call endpoints instead.
    */
-  call(request: EndpointRequest): Promise<EndpointResponse>
+  exchange(request: EndpointRequest): Promise<EndpointResponse>
   /**
    * Makes a call likewise, and has the bytes of the response read within the time of the call. Call
    * {@link readStream} instead.
@@ -48,7 +48,7 @@ export function connection(options: ConnectionOptions): Connection {
   const calls = new ConnectionCalls(settings, client)
   return Object.freeze({
     baseUrl: settings.baseUrl,
-    call: (request: EndpointRequest) => {
+    exchange: (request: EndpointRequest) => {
       const read = request.ignoresBody ? ignoreBody : readJsonBody
       return calls.call(request, read, async (response) => response)
     },

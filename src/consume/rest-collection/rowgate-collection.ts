@@ -36,7 +36,7 @@ export interface RowgateCollectionOptions {
 }
 
 const shape = z.strictObject({
-  connection: objectWith<Connection>('call', 'must be a connection'),
+  connection: objectWith<Connection>('exchange', 'must be a connection'),
   application: nonEmpty,
   collection: nonEmpty,
   search: z._default(z.boolean(), false),

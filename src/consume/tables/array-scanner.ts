@@ -110,7 +110,7 @@ export class ArrayScanner {
     if (++this.#elements > this.#limits.maxElements) {
       throw new TablesError(
         'TOO_MANY_ROWS',
-        `The response has more than ${this.#limits.maxElements} this.#elements.`,
+        `The response has more than ${this.#limits.maxElements} elements.`,
       )
     }
     this.#hasBegun = false

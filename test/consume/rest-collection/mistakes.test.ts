@@ -42,6 +42,7 @@ test('every mistake of a mapping is listed when it is made', () => {
 test.each([
   [{ lists: {} }, 'restCollection.lists: is not an option; did you mean list?'],
   [{ list: {} }, 'restCollection.list.endpoint: must be an endpoint'],
+  [{ list: { endpoint: target } }, 'restCollection.list.endpoint: must be an endpoint'],
   [
     { list: { endpoint: endpoints.list, paging: { kind: 'page', parameter: 'page' } } },
     'paging by page needs the number of items in a page',
