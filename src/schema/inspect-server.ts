@@ -122,6 +122,7 @@ function inspectedTable(reading: Reading, collection: PublishedCollection): Insp
     doubts: (field) => doubtsOf(own, field),
     unreachable: () => unreachableKeys(own),
     advice: () => Promise.resolve(correctThem),
+    isAlwaysRead: true,
     // A view computes only what a statement reads.
     computed: found.kind === 'table' ? [] : kept.map((field) => sql`count(${place.column(field)})`),
     async *parts(total) {

@@ -46,6 +46,8 @@ export interface InspectedTable {
   unreachable(): Pick<CheckedRows, 'misfits' | 'doubts'> | undefined
   /** Returns what to do about values that do not fit. */
   advice(field: PublishedField): Promise<string>
+  /** Whether its rows are read although nothing of them is checked, because the database may reject that. */
+  readonly isAlwaysRead: boolean
   /** What is read of every row besides, so that a view computes it. */
   readonly computed: readonly Sql[]
   /** Returns the conditions of parts of the table, which are read one after another. `total`: the number of rows. */

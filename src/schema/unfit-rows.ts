@@ -29,7 +29,7 @@ export async function unfitRows(
   progress: InspectionProgress,
 ): Promise<readonly StorageProblem[]> {
   const checks = checksOf(table)
-  if (checks.length === 0) return []
+  if (checks.length === 0 && !table.isAlwaysRead) return []
   const { total, counts, doubts } = await countRows(table, checks, progress)
   const problems: StorageProblem[] = []
   for (const [index, { misfits, shown, problem }] of checks.entries()) {

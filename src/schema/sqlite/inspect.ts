@@ -144,6 +144,7 @@ function inspectedTable(
       },
       unreachable: () => unreachableKeys(collection),
       advice: (field) => formAdvice(own, field),
+      isAlwaysRead: false,
       computed: [],
       parts: () => partsOf(found, from, rows),
     },
