@@ -206,7 +206,7 @@ function sizeAdvice(issue: z.core.$ZodRawIssue, bound: string, size: number): st
 
 function unionAdvice(issue: z.core.$ZodRawIssue): string {
   if (issue.discriminator === 'type') {
-    return 'must be text, integer, bigint, decimal, double, boolean, date, dateTime, instant, uuid or json'
+    return 'must be text, integer, bigint, decimal, double, boolean, date, time, dateTime, instant, uuid or json'
   }
   const alternatives = (issue.errors ?? []) as readonly (readonly z.core.$ZodIssue[])[]
   return Array.from(new Set(alternatives.map(messagesOf))).join(', or ')

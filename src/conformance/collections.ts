@@ -10,6 +10,7 @@ import {
   integer,
   json,
   text,
+  time,
   uuid,
 } from '../definition/field.ts'
 import { publishCollection, type PublishedCollection } from '../definition/published.ts'
@@ -41,6 +42,7 @@ export const samples = publishCollection(
       ratio: double(),
       flag: boolean(),
       day: date(),
+      hour: time(),
       local: dateTime(),
       moment: instant(),
       token: uuid(),

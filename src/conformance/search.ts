@@ -80,7 +80,13 @@ export const searchCases: readonly ConformanceCase[] = [
     run: async ({ adapter }) => {
       await store(adapter, samples, [
         { id: 1, quantity: 1205, large: '9007199254740993', amount: '0.5000' },
-        { id: 2, quantity: -77, day: '2024-05-01', local: '2024-05-02T10:20:30.400' },
+        {
+          id: 2,
+          quantity: -77,
+          day: '2024-05-01',
+          hour: '07:08:09',
+          local: '2024-05-02T10:20:30.400',
+        },
         { id: 3, moment: '2024-05-03T23:59:59Z', token: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee' },
         { id: 4, exact: '-12.3400000000', ratio: 0.1, flag: true, data: '{"a":"Blue"}' },
       ])
@@ -94,6 +100,8 @@ export const searchCases: readonly ConformanceCase[] = [
         ['exact', '-12.34', [4]],
         ['exact', '3400000000', [4]],
         ['day', '2024-05', [2]],
+        ['hour', '7:08', [2]],
+        ['hour', ':7', []],
         ['local', '02t10:20:30.4', [2]],
         ['moment', '23:59:59z', [3]],
         ['moment', '59.000', []],

@@ -104,6 +104,7 @@ export const ascending: readonly (readonly [string, string, readonly Row[string]
     'days',
     ['0001-01-01', '0999-12-31', '1969-12-31', '2024-02-29', '2024-03-01', '9999-12-31'],
   ],
+  ['hour', 'times of a day', ['00:00:00', '00:00:01', '09:59:59', '10:00:00', '23:59:59']],
   [
     'local',
     'date-times, with a fraction or without',

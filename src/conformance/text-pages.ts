@@ -26,6 +26,7 @@ const rich: readonly Row[] = [
     ratio: 5e-324,
     flag: true,
     day: '2024-02-29',
+    hour: '10:00:00',
     local: '2024-02-29T10:00:00',
     moment: '2024-02-29T10:00:00.500Z',
     token: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',

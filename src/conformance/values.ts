@@ -89,6 +89,7 @@ const values: readonly (readonly [string, string, readonly Row[string][]])[] = [
       '9999-12-31',
     ],
   ],
+  ['hour', 'times of a day', ['00:00:00', '02:30:00', '12:00:00', '23:59:59']],
   [
     'local',
     'date-times, including those that daylight saving time skips',

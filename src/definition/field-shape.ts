@@ -133,6 +133,7 @@ function timeShapes(form: Form) {
       ...time,
       storedAs: z.optional(z.enum(storedForms.date)),
     }),
+    z.strictObject({ type: z.literal('time'), ...time }),
     z.strictObject({
       type: z.literal('dateTime'),
       ...time,

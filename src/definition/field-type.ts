@@ -17,6 +17,7 @@ import {
   isDateTime,
   isDay,
   isInstant,
+  isTime,
   padDecimal,
   withoutZeroFraction,
 } from './value-forms.ts'
@@ -158,6 +159,13 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
     message: () => typeMessage('date', {}),
     accepts: (value) => isDay(value as string),
     acceptsText: isDay,
+    compare: compareAscii,
+  },
+  time: {
+    ...asText,
+    message: () => typeMessage('time', {}),
+    accepts: (value) => isTime(value as string),
+    acceptsText: isTime,
     compare: compareAscii,
   },
   dateTime: {

@@ -15,6 +15,8 @@ export interface FieldValues {
   boolean: boolean
   /** `YYYY-MM-DD` */
   date: string
+  /** `hh:mm:ss` */
+  time: string
   /** `YYYY-MM-DDThh:mm:ss[.fff]` without zone */
   dateTime: string
   /** `YYYY-MM-DDThh:mm:ss[.fff]Z` */
@@ -135,6 +137,12 @@ export interface TimeOptions<Type extends 'date' | 'dateTime' | 'instant' = 'dat
   readonly storedAs?: StoredForm<Type>
 }
 
+/** Options of {@link time}. */
+export interface TimeOfDayOptions extends FieldOptions<string>, Bounds<string> {
+  /** `now`: a new item gets the service's current time of day (UTC). */
+  readonly generated?: 'now'
+}
+
 /** Options of {@link uuid}. */
 export interface UuidOptions extends FieldOptions<string> {
   /** `uuid`: a new item gets a random UUID. */
@@ -158,6 +166,7 @@ export interface FieldOptionsByType {
   double: DoubleOptions
   boolean: BooleanOptions
   date: TimeOptions<'date'>
+  time: TimeOfDayOptions
   dateTime: TimeOptions
   instant: TimeOptions<'instant'>
   uuid: UuidOptions
@@ -214,6 +223,8 @@ export const double = builder('double')
 export const boolean = builder('boolean')
 /** A field of calendar days, `YYYY-MM-DD`. */
 export const date = builder('date')
+/** A field of times of a day without zone, `hh:mm:ss`. */
+export const time = builder('time')
 /** A field of date-times without zone, `YYYY-MM-DDThh:mm:ss[.fff]`. */
 export const dateTime = builder('dateTime')
 /** A field of instants in UTC, `YYYY-MM-DDThh:mm:ss[.fff]Z`. */

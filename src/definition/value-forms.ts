@@ -13,6 +13,11 @@ export function isDay(text: string): boolean {
   return year > 0 && day > 0 && day <= (monthDays[month - 1] ?? 0) + leapDay
 }
 
+/** Returns whether a string is `hh:mm:ss` and a time of a day. */
+export function isTime(text: string): boolean {
+  return text.length === 'hh:mm:ss'.length && timeForm.test(text)
+}
+
 /** Returns whether a string is `YYYY-MM-DDThh:mm:ss[.fff]` without zone, with a valid day and time. */
 export function isDateTime(text: string): boolean {
   return text[10] === 'T' && isDay(text.slice(0, 10)) && timeForm.test(text.slice(11))

@@ -55,6 +55,7 @@ export {
   integer,
   json,
   text,
+  time,
   uuid,
   type Field,
   type Fields,

@@ -8,6 +8,7 @@ const ofTypes = {
   double: '{field} must be a finite number.',
   boolean: '{field} must be true or false.',
   date: '{field} must be a real day in the form YYYY-MM-DD.',
+  time: '{field} must be a time of day from 00:00:00 to 23:59:59, in the form hh:mm:ss.',
   dateTime: '{field} must be a real date and time in the form {form}, without zone.',
   instant: '{field} must be a real date and time in UTC in the form {form}.',
   uuid: '{field} must be a UUID.',

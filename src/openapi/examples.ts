@@ -81,6 +81,7 @@ const typeExamples: Readonly<Record<Exclude<FieldTypeName, 'text'>, Json>> = {
   double: 1,
   boolean: true,
   date: '2026-01-31',
+  time: '12:00:00',
   dateTime: '2026-01-31T12:00:00',
   instant: '2026-01-31T12:00:00Z',
   uuid: '018f4e9c-2a6b-7c3d-9e4f-5a6b7c8d9e0f',

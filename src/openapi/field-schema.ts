@@ -55,6 +55,7 @@ const typeSchemas: Readonly<Record<FieldTypeName, TypeSchema>> = {
   boolean: () => ({ type: 'boolean' }),
   date: () => ({ type: 'string', format: 'date' }),
   // The formats of JSON Schema require a zone.
+  time: () => ({ type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$' }),
   dateTime: (field) => ({ type: 'string', pattern: `^${timePattern(field)}$` }),
   instant: (field) => ({
     type: 'string',
@@ -102,7 +103,14 @@ function timePattern({ definition }: PublishedField): string {
   return `[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}${fraction}`
 }
 
-const boundTypes: readonly FieldTypeName[] = ['bigint', 'decimal', 'date', 'dateTime', 'instant']
+const boundTypes: readonly FieldTypeName[] = [
+  'bigint',
+  'decimal',
+  'date',
+  'time',
+  'dateTime',
+  'instant',
+]
 
 /** Returns the description of a field, with what its schema can't express. */
 function descriptionOf(field: PublishedField, place: ValuePlace): string {

@@ -123,6 +123,7 @@ function defaultOf(
 function timeOf({ type, definition }: PublishedField, now: Date): string {
   const complete = now.toISOString()
   if (type === 'date') return complete.slice(0, 10)
+  if (type === 'time') return complete.slice(11, 19)
   const instant = hasFraction(definition) ? complete : `${complete.slice(0, 19)}Z`
   return withoutZeroFraction(type === 'dateTime' ? instant.slice(0, -1) : instant)
 }

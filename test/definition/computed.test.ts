@@ -69,7 +69,7 @@ describe('mistakes in computed fields', () => {
       'an unknown type',
       declared({ field: { type: 'string' } }, { key: 'nope' }),
       [
-        'computed.size.field.type: must be text, integer, bigint, decimal, double, boolean, date, dateTime, instant, uuid or json',
+        'computed.size.field.type: must be text, integer, bigint, decimal, double, boolean, date, time, dateTime, instant, uuid or json',
         'key: nope is not a field; the fields are id, name',
       ],
     ],

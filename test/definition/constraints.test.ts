@@ -48,6 +48,12 @@ const cases: readonly (readonly [
     ['2024-02-27', '2024-03-02'],
   ],
   [
+    'bounds of times of a day',
+    { type: 'time', minimum: '08:00:00', maximum: '17:30:00' },
+    ['08:00:00', '12:00:00', '17:30:00'],
+    ['07:59:59', '17:30:01'],
+  ],
+  [
     'bounds of times',
     { type: 'dateTime', minimum: '2024-01-01T00:00:00', maximum: '2024-01-01T00:00:01' },
     ['2024-01-01T00:00:00.500', '2024-01-01T00:00:01.000'],
@@ -71,6 +77,7 @@ const fields: readonly Field[] = [
   { type: 'double', minimum: 1 },
   { type: 'boolean', enumeration: [true] },
   { type: 'date', minimum: '2024-01-01' },
+  { type: 'time', minimum: '08:00:00' },
   { type: 'dateTime', minimum: '2024-01-01T00:00:00' },
   { type: 'instant', minimum: '2024-01-01T00:00:00Z' },
   { type: 'uuid', enumeration: ['0a000000-0000-4000-8000-00000000000b'] },

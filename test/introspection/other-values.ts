@@ -28,6 +28,7 @@ const candidates: Readonly<Record<Field['type'], Candidates>> = {
   double: (value) => [Number(value ?? 0) + 1, Number(value ?? 0) / 2, 1.5, 0.25],
   boolean: (value) => [value !== true],
   date: () => days,
+  time: () => ['10:20:30', '10:20:31', '00:00:00'],
   dateTime: () => days.map((day) => `${day}T10:20:30`),
   instant: () => days.map((day) => `${day}T10:20:30Z`),
   uuid: () => [1, 2, 3].map((digit) => `11111111-1111-4111-8111-11111111111${digit}`),

@@ -18,6 +18,7 @@ import {
   principal,
   system,
   text,
+  time,
   uuid,
   warning,
 } from '../../src/entries/index.ts'
@@ -45,6 +46,7 @@ const values = {
     double: double(),
     boolean: boolean(),
     date: date(),
+    time: time(),
     dateTime: dateTime(),
     instant: instant(),
     uuid: uuid(),

@@ -26,6 +26,7 @@ import {
   rule,
   ServiceError,
   text,
+  time,
   uuid,
   warning,
   withBehaviour,
@@ -51,6 +52,7 @@ export const fieldBuilders = {
   integer,
   json,
   text,
+  time,
   uuid,
 } as const
 const fieldDoors = Object.fromEntries(

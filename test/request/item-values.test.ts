@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { date, dateTime, instant, integer, text } from '../../src/entries/index.ts'
+import { date, dateTime, instant, integer, text, time } from '../../src/entries/index.ts'
 import {
   acceptedRow,
   completeRow,
@@ -15,22 +15,29 @@ test('a generated time has the form of its field, in UTC', () => {
   const times = publishCollection('app', 'times', {
     fields: {
       day: date({ generated: 'now' }),
+      hour: time({ generated: 'now' }),
       local: dateTime({ generated: 'now' }),
       exact: instant({ generated: 'now' }),
     },
   })
   expect(completeRow(times, {}, noon)).toEqual({
     day: '2024-02-29',
+    hour: '12:00:00',
     local: '2024-02-29T12:00:00',
     exact: '2024-02-29T12:00:00Z',
   })
   expect(completeRow(times, {}, at('2024-02-29T23:59:59.120Z'))).toEqual({
     day: '2024-02-29',
+    hour: '23:59:59',
     local: '2024-02-29T23:59:59.120',
     exact: '2024-02-29T23:59:59.120Z',
   })
   const given = { day: null, exact: '2020-01-01T00:00:00Z' }
-  expect(completeRow(times, given, noon)).toEqual({ ...given, local: '2024-02-29T12:00:00' })
+  expect(completeRow(times, given, noon)).toEqual({
+    ...given,
+    hour: '12:00:00',
+    local: '2024-02-29T12:00:00',
+  })
 })
 
 test('the values of an item are checked in definition order, except null and absent ones', () => {

@@ -15,6 +15,7 @@ import {
   json,
   openAccess,
   text,
+  time,
   uuid,
   type CollectionDefinition,
   type Field,
@@ -123,6 +124,7 @@ const postgresTypes: ColumnTypes = {
       ]),
   ),
   time: oneOf(`'10:00'`, `'24:00'`),
+  'time(0)': oneOf(`'00:00:00'`, `'10:20:30'`, `'23:59:59'`, `'24:00'`),
   interval: oneOf(`'1 day'`, `'-3 months 2.5 seconds'`),
   uuid: strings(uuids),
   json: strings(anyJson),
@@ -140,6 +142,7 @@ const anyString = strings(
     words,
     moments,
     oneOf('0000-00-00', '2024-00-10', '2024-02-31', '0000-05-05', '24:00:00', '2024', '1', '0'),
+    oneOf('00:00:00', '23:59:59', '09:60:00', '9:05:07', '-00:00:01', '838:59:59', '10:20:30.5'),
     allOf(
       uuids,
       uuids.map((id) => id.toUpperCase()),
@@ -197,8 +200,8 @@ function iso(at: Date): string {
 }
 
 const normalFields: readonly Field[] = [
-  ...[text(), integer(), bigint(), double(), boolean(), date(), dateTime(), instant(), uuid()],
-  ...[decimal({ precision: 6, scale: 2 }), decimal({ precision: 38, scale: 0 }), json()],
+  ...[text(), integer(), bigint(), double(), boolean(), date(), time(), dateTime(), instant()],
+  ...[uuid(), decimal({ precision: 6, scale: 2 }), decimal({ precision: 38, scale: 0 }), json()],
 ]
 const serverFields: readonly Field[] = [
   ...[text({ storedAs: 'char' }), json({ storedAs: 'jsonb' })],

@@ -148,7 +148,7 @@ function constantNames(endpoints: readonly string[]): ReadonlyMap<string, string
 
 // Reserved words, and names that the file uses itself.
 const taken: ReadonlySet<string> = new Set(
-  `applications defineCollection text integer bigint decimal double boolean date dateTime instant uuid json
+  `applications defineCollection text integer bigint decimal double boolean date time dateTime instant uuid json
   arguments await break case catch class const continue debugger default delete do else enum eval export extends
   false finally for function if implements import in instanceof interface let new null package private protected
   public return static super switch this throw true try typeof undefined var void while with yield`.split(

@@ -87,6 +87,13 @@ export function columnTypesIn(collation: string): Readonly<Record<FieldTypeName,
       read: (text) => text,
       wire: asText,
     },
+    time: {
+      declared: () => 'time(0)',
+      parameter: castTo('time'),
+      fits: ({ base, scale }) => base === 'time' && scale === 0,
+      read: (text) => text,
+      wire: asText,
+    },
     dateTime: {
       declared: () => 'datetime(3)',
       parameter: castTo('datetime(3)'),

@@ -101,6 +101,9 @@ export function fitTerm(
       const bound = raw(`1${'0'.repeat(digits)}`)
       return sql`${value} > -${bound} and ${value} < ${bound}`
     }
+    case 'time':
+      // The type is one of durations of up to 838 hours.
+      return sql`${value} >= time '00:00:00' and ${value} <= time '23:59:59'`
     case 'date':
     case 'dateTime':
     case 'instant':

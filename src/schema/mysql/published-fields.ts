@@ -60,11 +60,13 @@ const publishedTypes: Readonly<Record<string, Published>> = {
       ? exactly({ type: 'boolean' })
       : onlyText(`its type is ${declared}, and the text has its binary digits`),
   date: () => exactly({ type: 'date' }),
+  time: (column, isLink) =>
+    column.scale === 0 ? exactly({ type: 'time' }) : shown(column, isLink),
   datetime: ({ scale }) => timeOf('dateTime', scale),
   timestamp: ({ scale }) => timeOf('instant', scale),
   uuid: () => exactly({ type: 'uuid' }),
   json: () => changedJson('the server'),
-  ...{ set: shown, time: shown, inet4: shown, inet6: shown },
+  ...{ set: shown, inet4: shown, inet6: shown },
 }
 
 function candidates(column: CatalogueColumn, isLink: boolean): Candidates {

@@ -64,6 +64,13 @@ export const columnTypes: Readonly<Record<FieldTypeName, ColumnType>> = {
     read: (text) => text,
     wire: asText,
   },
+  time: {
+    declared: () => 'time(0)',
+    parameter: parameterOf('time'),
+    fits: ({ base, scale }) => base === 'time' && scale === 0,
+    read: (text) => text,
+    wire: asText,
+  },
   dateTime: {
     declared: () => 'timestamp(3)',
     parameter: parameterOf('timestamp'),

@@ -63,6 +63,8 @@ export function fitTerm(
     }
     case 'double':
       return sql`${column} > '-Infinity' and ${column} < 'Infinity'`
+    case 'time':
+      return sql`${column} < '24:00:00'`
     case 'date':
     case 'dateTime':
     case 'instant':

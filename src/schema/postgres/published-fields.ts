@@ -46,6 +46,7 @@ const publishedTypes: Readonly<Record<string, Published>> = {
   float8: () => exactly({ type: 'double' }),
   bool: () => exactly({ type: 'boolean' }),
   date: () => exactly({ type: 'date' }),
+  time: timeOfDay,
   timestamp: ({ scale }) => timeOf('dateTime', scale),
   timestamptz: ({ scale }) => timeOf('instant', scale),
   uuid: () => exactly({ type: 'uuid' }),
@@ -60,6 +61,10 @@ function candidates(column: Column, isLink: boolean): Candidates {
   // A type of the database may have the name of a member of every object.
   const known = Object.hasOwn(publishedTypes, base) ? publishedTypes[base] : undefined
   return known?.(column, isLink) ?? onlyText(`its type is ${declared}`)
+}
+
+function timeOfDay({ scale, declared }: Column): Candidates {
+  return scale === 0 ? exactly({ type: 'time' }) : onlyText(`its type is ${declared}`)
 }
 
 function limit(maxLength: number | undefined): { readonly maxLength?: number } {

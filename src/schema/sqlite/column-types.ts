@@ -126,6 +126,7 @@ export const columnTypes: Readonly<Record<FieldTypeName, ColumnType>> = {
     wire: trueOrFalse,
   },
   date: { ...punctuated, letters: 'none' },
+  time: { ...punctuated, letters: 'none' },
   dateTime: punctuated,
   instant: {
     ...punctuated,

@@ -39,6 +39,7 @@ export function searchPattern(needle: string, escaped: (character: string) => st
 const templates: Partial<Record<FieldTypeName, readonly string[]>> = {
   boolean: ['true', 'false'],
   date: ['0000-00-00'],
+  time: ['00:00:00'],
   dateTime: ['0000-00-00t00:00:00.000'],
   instant: ['0000-00-00t00:00:00z', '0000-00-00t00:00:00.000z'],
 }

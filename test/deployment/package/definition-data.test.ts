@@ -53,7 +53,16 @@ const field = fc.oneof(
     scale: fc.integer({ min: 0, max: 5 }),
   }),
   fc.record({
-    type: fc.constantFrom('bigint', 'double', 'boolean', 'date', 'dateTime', 'instant', 'uuid'),
+    type: fc.constantFrom(
+      'bigint',
+      'double',
+      'boolean',
+      'date',
+      'time',
+      'dateTime',
+      'instant',
+      'uuid',
+    ),
   }),
 )
 const endpoint = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._~-]{0,20}$/)

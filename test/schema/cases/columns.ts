@@ -13,6 +13,7 @@ const fields: Readonly<Record<string, { readonly type: string }>> = {
   double: { type: 'double' },
   boolean: { type: 'boolean' },
   date: { type: 'date' },
+  time: { type: 'time' },
   datetime: { type: 'dateTime' },
   instant: { type: 'instant' },
   uuid: { type: 'uuid' },
@@ -51,7 +52,7 @@ const fileForms: typeof fields = {
 const types: Readonly<Record<DatabaseName, readonly string[]>> = {
   SQLite: [
     ...['TEXT', 'VARCHAR(20)', 'INTEGER', 'BIGINT', 'BOOLEAN', 'REAL', 'DOUBLE PRECISION'],
-    ...['DECIMAL(8,2)', 'DATE', 'DATETIME', 'UUID', 'JSON', 'BLOB', ''],
+    ...['DECIMAL(8,2)', 'DATE', 'DATETIME', 'UUID', 'JSON', 'BLOB', '', 'TIME'],
   ],
   PostgreSQL: [
     ...['text', 'varchar(20)', 'char(3)', 'text collate "C"', 'name', '"char"'],
@@ -67,7 +68,7 @@ const types: Readonly<Record<DatabaseName, readonly string[]>> = {
     ...['real', 'double precision', 'money', 'boolean', 'date', 'time', 'interval'],
     ...['timestamp', 'timestamp(0)', 'timestamp(1)', 'timestamp(3)', 'timestamptz'],
     ...['timestamptz(0)', 'timestamptz(1)', 'timestamptz(3)', 'uuid', 'json', 'jsonb', 'bytea'],
-    ...['inet', 'bit(3)', 'integer[]', 'xml', 'point', 'mood', 'mood[]', 'amount'],
+    ...['inet', 'bit(3)', 'integer[]', 'xml', 'point', 'mood', 'mood[]', 'amount', 'time(0)'],
   ],
   MariaDB: [
     ...['{text}', '{key}', 'varchar(20) character set latin1', 'char(3)', 'mediumtext'],
@@ -77,7 +78,7 @@ const types: Readonly<Record<DatabaseName, readonly string[]>> = {
     ...['decimal(40,2)', 'float', 'double', 'double(8,2)', 'double unsigned', 'bit(1)', 'bit(8)'],
     ...['year', 'date', 'time', 'datetime', 'datetime(1)', 'datetime(3)', 'datetime(6)'],
     ...['timestamp null', 'timestamp(1) null', 'timestamp(3) null', 'timestamp(6) null'],
-    ...['uuid', 'json', 'inet4', 'inet6', 'blob', 'binary(16)', 'point'],
+    ...['uuid', 'json', 'inet4', 'inet6', 'blob', 'binary(16)', 'point', 'time(3)'],
   ],
 }
 

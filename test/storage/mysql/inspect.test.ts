@@ -13,6 +13,7 @@ import {
   json,
   openAccess,
   text,
+  time,
   uuid,
 } from '../../../src/entries/index.ts'
 import type { StorageAdapter } from '../../../src/entries/storage.ts'
@@ -129,6 +130,11 @@ describe.skipIf(missing !== undefined)('rows of MariaDB or MySQL', () => {
       fraction: ['decimal(10,2) zerofill', decimal({ precision: 2, scale: 2 }), '0.99', '1'],
       flag: ['tinyint(1)', boolean(), '0', '1', '2', '-1'],
       day: ['date', date(), ...dates],
+      hour: [
+        'time',
+        time(),
+        ...['00:00:00', '23:59:59', '24:00:00', '-00:00:01', '838:59:59'].map((at) => `'${at}'`),
+      ],
       made: ['datetime(3)', dateTime(), ...times],
       whole: ['datetime(3)', dateTime({ storedAs: 'seconds' }), ...times],
       moment: ['timestamp(3) null', instant(), `'0000-00-00'`, `'2024-01-01'`],

@@ -8,6 +8,7 @@ import {
   integer,
   json,
   text,
+  time,
 } from '../../../src/entries/index.ts'
 import { postgresStorage } from '../../../src/entries/postgres.ts'
 import { missingServer, testSchema } from '../../kit/postgres.ts'
@@ -78,6 +79,7 @@ describe.skipIf(missing !== undefined)('rows of PostgreSQL', () => {
       cost: ['numeric(12,2)', decimal({ precision: 6, scale: 2 }), ...numbers],
       ratio: ['double precision', double(), '0', `'NaN'`, `'-Infinity'`, '1e308'],
       day: ['date', date(), ...days],
+      hour: ['time(0)', time(), `'00:00:00'`, `'23:59:59'`, `'24:00:00'`],
       made: ['timestamp(3)', dateTime(), ...times],
       whole: ['timestamp(3)', dateTime({ storedAs: 'seconds' }), ...times],
       cut: ['timestamptz', instant({ storedAs: 'microseconds' }), ...times],

@@ -13,6 +13,7 @@ import {
 } from './value-form.ts'
 
 const uuid = [8, 4, 4, 4, 12].map((count) => '[0-9a-f]'.repeat(count)).join('-')
+const sixty = '[0-5][0-9]'
 const moment = `${day}T${timeOfDay}`
 
 const normalForms: Readonly<Record<FieldTypeName, ValueForm>> = {
@@ -35,6 +36,11 @@ const normalForms: Readonly<Record<FieldTypeName, ValueForm>> = {
     // date('now') throws in a CHECK. The first term excludes it.
     condition: (column) =>
       `${column} GLOB '${day}' AND ${column} IS date(${column}) AND ${column} NOT GLOB '0000*'`,
+  },
+  time: {
+    storageClass: 'text',
+    condition: (column) =>
+      `(${column} GLOB '[01][0-9]:${sixty}:${sixty}' OR ${column} GLOB '2[0-3]:${sixty}:${sixty}') AND ${noNul(column)}`,
   },
   // One form for each value: a fraction of zero would be another one.
   dateTime: {
