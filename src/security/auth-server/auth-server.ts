@@ -7,7 +7,6 @@ import { authorizationFinder } from '../find-authorization.ts'
 import { verifiedTokens } from './verified-tokens.ts'
 import type { Rejected, SecurityContext, SecurityProvider } from '../provider.ts'
 
-
 /**
  * Creates a provider that authenticates by the bearer tokens of an external authorization server (RFC
  * 6750): signed JSON Web Tokens whose signature, `iss` and `aud` are verified once for each fetched key set,
