@@ -75,6 +75,32 @@ test('an event that a handler invokes is nested, with the same user', async () =
   await service.close()
 })
 
+test('an event that the New of a served collection invokes is nested', async () => {
+  const served = defineCollection(
+    { key: 'id', fields: { id: integer(), title: text() } },
+    {
+      serve: { filter: () => [], insert: ({ item }) => item },
+      events: {
+        New: {
+          after: async ({ collection }) => {
+            await collection(log).count()
+          },
+        },
+      },
+    },
+  )
+  const service = createService({
+    applications: { sales: { collections: { log, served } } },
+    storage: memoryStorage(),
+    security: openAccess(),
+  })
+  await service.ready()
+  const { ended } = listen('event')
+  await service.as(maria).collection('sales', 'served').new()
+  expect(ended('event')).toMatchObject([{ collection: 'log', event: 'Filter', nested: true }])
+  await service.close()
+})
+
 test('a rejected nested event is not traced as an error of any stage', async () => {
   const service = openShop()
   await service.ready()
