@@ -120,7 +120,7 @@ export function fitTerm(
       return textBases.includes(base)
         ? sql`instr(cast(convert(${value} using utf8mb4) as binary), 0x00) = 0`
         : undefined
-    default:
+    case 'double':
       return undefined
   }
 }

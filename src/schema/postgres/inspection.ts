@@ -69,7 +69,11 @@ export function fitTerm(
     case 'dateTime':
     case 'instant':
       return sql`${column} >= '0001-01-01' and ${column} < '10000-01-01'`
-    default:
+    case 'text':
+    case 'bigint':
+    case 'boolean':
+    case 'uuid':
+    case 'json':
       return undefined
   }
 }
