@@ -8,7 +8,7 @@ import { mount } from '../../src/storage/mount/mount.ts'
 import { mysqlStorage } from '../../src/entries/mysql.ts'
 import { postgresStorage } from '../../src/entries/postgres.ts'
 import { connectionOf } from '../../src/storage/sqlite/connection/open.ts'
-import { slowViews, slowViewsNow } from '../../src/storage/sqlite/reading/slow-views.ts'
+import { slowViews } from '../../src/storage/sqlite/reading/slow-views.ts'
 import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
 import { missingServer as missingMariaDb, numbersTable, testDatabase } from '../kit/mysql.ts'
@@ -155,7 +155,6 @@ describe.each(drivers)('the views of a file, with %s', (driver) => {
     const { connection } = openFile(`create view slow as ${databases[0]?.slow ?? ''};
       create view wide as select ${columns}`)
     const views = [slow, { name: 'wide', columns: names }]
-    expect(slowViewsNow(connection, views, limit)).toEqual(['slow'])
     expect(await slowViews(connection, views, limit)).toEqual(['slow'])
   })
 
@@ -166,7 +165,6 @@ describe.each(drivers)('the views of a file, with %s', (driver) => {
     const other = openHandle(driver, file)
     onTestFinished(() => void other.close())
     other.exec('begin exclusive')
-    expect(slowViewsNow(connection, [slow], limit)).toEqual([])
     expect(await slowViews(connection, [slow], limit)).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { rowsOf, type Connection } from '../../../storage/sqlite/connection/connection.ts'
 import { readFailure } from '../../../storage/sqlite/connection/failure.ts'
 import { openReadOnly } from '../../../storage/sqlite/connection/open.ts'
-import { slowReason, slowViewsNow } from '../../../storage/sqlite/reading/slow-views.ts'
+import { slowReason, slowViews } from '../../../storage/sqlite/reading/slow-views.ts'
 import { quoted, raw, sql } from '../../../storage/sql/fragments.ts'
 import type { CatalogueTable } from '../../catalogue-tables.ts'
 import { encodingMistake } from '../../sqlite/read.ts'
@@ -43,7 +43,7 @@ export async function describeSqlite(
 function describedFile(connection: Connection, viewTime: number): DescribedDatabase {
   defineFunctions(connection)
   const database: DescribedDatabase = {
-    readTables: async () => withoutSlowViews(connection, readCatalogue(connection), viewTime),
+    readTables: () => withoutSlowViews(connection, readCatalogue(connection), viewTime),
     async attempt(_table, work) {
       try {
         return await work()
@@ -75,15 +75,15 @@ function describedFile(connection: Connection, viewTime: number): DescribedDatab
   return database
 }
 
-function withoutSlowViews(
+async function withoutSlowViews(
   connection: Connection,
   found: readonly CatalogueTable[],
   viewTime: number,
-): readonly CatalogueTable[] {
+): Promise<readonly CatalogueTable[]> {
   const views = found
     .filter(({ kind, leftOut }) => kind === 'view' && leftOut === undefined)
     .map(({ name, columns }) => ({ name, columns: columns.map((each) => each.name) }))
-  const slow = new Set(slowViewsNow(connection, views, viewTime))
+  const slow = new Set(await slowViews(connection, views, viewTime))
   const leftOut = `can't be read: ${slowReason(viewTime)}`
   return found.map((table) => (slow.has(table.name) ? { ...table, leftOut } : table))
 }

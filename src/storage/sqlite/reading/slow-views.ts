@@ -47,20 +47,6 @@ export async function slowViews(
   return slow
 }
 
-/** Returns what {@link slowViews} resolves to. It blocks the event loop. */
-export function slowViewsNow(
-  connection: Connection,
-  views: readonly ReadView[],
-  limit: number,
-): readonly string[] {
-  const read = (some: readonly ReadView[]): Ending => {
-    const job = jobOf(connection, some)
-    return job === undefined ? 'read' : endingNow(job, limit)
-  }
-  if (read(views) === 'read') return []
-  return views.filter((view) => read([view]) === 'killed').map(({ name }) => name)
-}
-
 /** Returns why a slow view is not read. */
 export function slowReason(limit: number): string {
   return `it takes longer than ${limit} ms`
@@ -72,7 +58,10 @@ export function fileOf(connection: Connection): string | undefined {
   return typeof file === 'string' && file !== '' ? file : undefined
 }
 
-/** Returns what the program reads from its input. Undefined: nothing is to be read. */
+/**
+ * Returns what the program reads from its input, which is not limited in length, unlike an argument. Undefined: nothing
+ * is to be read.
+ */
 function jobOf(connection: Connection, views: readonly ReadView[]): string | undefined {
   const { driver } = connection
   const file = fileOf(connection)
@@ -85,38 +74,18 @@ function jobOf(connection: Connection, views: readonly ReadView[]): string | und
   return JSON.stringify({ driver, driverPath: driverPathOf(driver), file, statements })
 }
 
-// An argument of a process has a limited length, but its input does not.
-const line = ['-e', program]
-
-// Options of the process, such as modules to load first, are for its own code.
-function options() {
-  return {
-    stdio: ['pipe', 'ignore', 'ignore'] as ['pipe', 'ignore', 'ignore'],
-    env: { ...process.env, NODE_OPTIONS: '' },
-  }
-}
-
 /** How a process ended that reads views. `failed`: the file was locked, or could not be opened. */
 type Ending = 'read' | 'failed' | 'killed'
-
-function endingNow(job: string, limit: number): Ending {
-  const { spawnSync } = process.getBuiltinModule('node:child_process')
-  const ending = { input: job, timeout: limit, killSignal: 'SIGKILL' } as const
-  try {
-    const { signal, status } = spawnSync(process.execPath, line, { ...options(), ...ending })
-    if (signal === 'SIGKILL') return 'killed'
-    return status === 0 ? 'read' : 'failed'
-  } catch {
-    // The permissions of this process do not include others.
-    return 'read'
-  }
-}
 
 function endingOf(job: string, limit: number): Promise<Ending> {
   return new Promise((resolve) => {
     try {
       const { spawn } = process.getBuiltinModule('node:child_process')
-      const child = spawn(process.execPath, line, options())
+      const child = spawn(process.execPath, ['-e', program], {
+        stdio: ['pipe', 'ignore', 'ignore'],
+        // Options of this process, such as modules to load first, are for its own code.
+        env: { ...process.env, NODE_OPTIONS: '' },
+      })
       const timer = setTimeout(() => {
         child.kill('SIGKILL')
         resolve('killed')
