@@ -1,5 +1,6 @@
 import { escapeHidden } from '../../checks/hidden-characters.ts'
 import { literal } from '../../consume/openapi/typescript-text.ts'
+import { fieldTypes } from '../../definition/field-type.ts'
 import type { CollectionDefinition } from '../../definition/collection.ts'
 import type { Field } from '../../definition/field.ts'
 import type { DefinedDatabase, Note } from './define-database.ts'
@@ -147,11 +148,11 @@ function constantNames(endpoints: readonly string[]): ReadonlyMap<string, string
 }
 
 // Reserved words, and names that the file uses itself.
-const taken: ReadonlySet<string> = new Set(
-  `applications defineCollection text integer bigint decimal double boolean date time dateTime instant uuid json
-  arguments await break case catch class const continue debugger default delete do else enum eval export extends
+const taken: ReadonlySet<string> = new Set([
+  ...Object.keys(fieldTypes),
+  ...`applications defineCollection arguments await break case catch class const continue debugger default delete do else enum eval export extends
   false finally for function if implements import in instanceof interface let new null package private protected
   public return static super switch this throw true try typeof undefined var void while with yield`.split(
     /\s+/,
   ),
-)
+])
