@@ -1,6 +1,6 @@
 import type { CollectionAccess } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
-import { storageCalls, type StorageCalls } from './storage-calls.ts'
+import { StorageCalls } from './storage-calls.ts'
 
 /** The calls that the application code of one event makes to collections. */
 export interface NestedCalls {
@@ -66,7 +66,7 @@ export function nestedCalls(): NestedCalls {
   }
 
   return {
-    storage: storageCalls(),
+    storage: new StorageCalls(),
     watch,
     watchAccess(access) {
       const methods = Object.entries(access as unknown as Record<string, Method>)

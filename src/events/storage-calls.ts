@@ -2,18 +2,6 @@ import type { MaybePromise } from '../maybe-promise.ts'
 import { StorageError } from '../storage/adapter.ts'
 import type { StorageAdapter, StorageTransaction, TransactionOptions } from '../storage/adapter.ts'
 
-/** The calls of storage that the application code of one event has made, also through other events. */
-export interface StorageCalls {
-  /** Returns an adapter whose calls are counted while they are in progress. */
-  adapter(adapter: StorageAdapter): StorageAdapter
-  /** Returns a transaction whose calls are counted. */
-  transaction(transaction: StorageTransaction): StorageTransaction
-  /** Counts work as a call of storage. */
-  during<Result>(work: () => MaybePromise<Result>): Promise<Result>
-  /** Returns whether a call of storage is in progress. */
-  areInProgress(): boolean
-}
-
 const counting: unique symbol = Symbol.for('rowgate.storageCalls')
 
 /** The member of a context by which {@link asStorageCall} finds the calls of its event. */
@@ -44,20 +32,17 @@ export function storageIsLate(name: string, milliseconds: number): StorageError 
   return new StorageError('unavailable', { cause })
 }
 
-/** Creates a counter of calls of storage. */
-export function storageCalls(): StorageCalls {
-  return new CountedCalls()
-}
-
-class CountedCalls implements StorageCalls {
+/** The calls of storage that the application code of one event has made, also through other events. */
+export class StorageCalls {
   #inProgress = 0
 
+  /** Returns whether a call of storage is in progress. */
   areInProgress(): boolean {
     return this.#inProgress > 0
   }
 
-  // A function of the object itself, so that it can be passed on.
-  readonly during: StorageCalls['during'] = async (work) => {
+  /** Counts work as a call of storage. A function of the object itself, so that it can be passed on. */
+  readonly during = async <Result>(work: () => MaybePromise<Result>): Promise<Result> => {
     this.#inProgress++
     try {
       return await work()
@@ -66,6 +51,7 @@ class CountedCalls implements StorageCalls {
     }
   }
 
+  /** Returns a transaction whose calls are counted. */
   transaction(on: StorageTransaction): StorageTransaction {
     const { during } = this
     return {
@@ -79,6 +65,7 @@ class CountedCalls implements StorageCalls {
     }
   }
 
+  /** Returns an adapter whose calls are counted while they are in progress. */
   adapter(adapter: StorageAdapter): StorageAdapter {
     const { during } = this
     return {
