@@ -4,7 +4,6 @@ import { keptType } from '../storage/sql/table-conditions.ts'
 import type { Compared, FoundTables, TableCheck } from './database.ts'
 import type { Difference } from './differences.ts'
 import type { Column, Index, Table } from './model.ts'
-import { computedMistake } from './computed-columns.ts'
 import { uniqueIndex, type WantedIndex } from './wanted-indexes.ts'
 
 /** Returns what is different between the table of a collection and its definition, in the order of messages. */
@@ -178,4 +177,30 @@ export function isEnforced(reference: Reference, tables: FoundTables): boolean {
     const present = key.columns.map((name, index) => `${name}\0${key.targetColumns[index]}`)
     return key.onDelete === onDelete && pairs.every((pair) => present.includes(pair))
   })
+}
+
+/**
+ * Returns why saves of a field would fail whose column takes no value, or no change of it, as the end of a sentence.
+ * Undefined: they would not.
+ */
+function computedMistake(
+  { publishes }: PublishedCollection,
+  { readOnly, hasColumnDefault, inKey }: PublishedField,
+  { isComputed, isFixed = false }: Column,
+): string | undefined {
+  const isInserted = publishes.has('Insert')
+  // An update does not write the key.
+  const isUpdated = publishes.has('Update') && !inKey && (isComputed || isFixed)
+  const needsReadOnly = isUpdated || (isInserted && isComputed)
+  // Without a default, an insert writes null into the column of a field that clients do not set.
+  const isUnset = isComputed || (isFixed && !inKey && (readOnly || isUpdated))
+  const missing = [
+    ...(needsReadOnly && !readOnly ? ['readOnly: true'] : []),
+    ...(isInserted && isUnset && !hasColumnDefault ? ["default: 'database'"] : []),
+  ]
+  if (missing.length === 0) return undefined
+  const reason = isComputed
+    ? 'is computed by the database'
+    : 'is numbered by the database, because it is GENERATED ALWAYS AS IDENTITY'
+  return `${reason}. Set ${missing.join(' and ')}.`
 }

@@ -1,7 +1,7 @@
 import type { Row, StorageAdapter } from '../storage/adapter.ts'
 import type { UnfitRow } from '../storage/fitting-rows.ts'
 import type { JobTable } from './jobs.ts'
-import { reportOnce } from './report-once.ts'
+import { keepLatest } from '../keep-latest.ts'
 
 /** Ends jobs of a state whose stored values do not fit their fields, so that workers do not try them again. */
 export type EndUnfit<State> = (state: State, found: readonly UnfitRow[]) => Promise<void>
@@ -57,5 +57,20 @@ export function endUnfitJobs<Job, Key extends keyof Job, State extends string>(
 
   return async (state, found) => {
     for (const each of found) await end(state, each)
+  }
+}
+
+const maxKnown = 100
+
+/**
+ * Returns a function that passes on errors, but not one whose message was passed on before: for faults of stored
+ * rows, which each poll finds again. It remembers 100 messages.
+ */
+function reportOnce(report: (error: Error) => void): (error: Error) => void {
+  const known = new Map<string, true>()
+  return (error) => {
+    const isKnown = known.has(error.message)
+    keepLatest(known, error.message, true, maxKnown)
+    if (!isKnown) report(error)
   }
 }

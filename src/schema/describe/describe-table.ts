@@ -7,11 +7,13 @@ import type { DescribedDatabase, ReadValues } from './described-database.ts'
 import {
   largeRows,
   uniqueGroups,
+  writeEvents,
   type ColumnDescription,
+  type Denied,
   type TableDescription,
+  type WriteEvent,
 } from './description.ts'
 import { fittingFields } from './fitting-fields.ts'
-import { deniedOf, deniedTo } from './role-rights.ts'
 import { spelled, unreachableRows } from './stored-texts.ts'
 
 /**
@@ -125,4 +127,33 @@ function numberedColumn(
   return column.fields.some(({ type }) => type === 'integer' || type === 'bigint')
     ? name
     : undefined
+}
+
+/** Returns the events that a table does not allow, or to which the role of the connection has no right. */
+function deniedOf(table: CatalogueTable): readonly Denied[] {
+  const { unwritable } = table
+  if (unwritable !== undefined) return [{ events: writeEvents, reason: `it ${unwritable}` }]
+  const events = writeEvents.filter((event) => !isAllowed(table, event))
+  if (events.length === 0) return []
+  const isReadOnly = events.length === writeEvents.length
+  const reason = isReadOnly ? 'the role may only read it' : 'the role does not have the right'
+  return [{ events, reason }]
+}
+
+// A right to one column is enough.
+function isAllowed({ columns, isDeletable = true }: CatalogueTable, event: WriteEvent): boolean {
+  return event === 'Delete'
+    ? isDeletable
+    : columns.some((column) => !deniedTo(column).includes(event))
+}
+
+/** Returns the events in which the role of the connection may not write a column. */
+function deniedTo({
+  isInsertable = true,
+  isUpdatable = true,
+}: CatalogueColumn): readonly ('Insert' | 'Update')[] {
+  return [
+    ...(isInsertable ? [] : (['Insert'] as const)),
+    ...(isUpdatable ? [] : (['Update'] as const)),
+  ]
 }
