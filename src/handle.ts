@@ -1,5 +1,6 @@
 import { plannedRead, type ReadPlans, type Route } from './cache/read-plans.ts'
 import type { CachedResponse, ResponseCache } from './cache/response-cache.ts'
+import type { Principal } from './definition/principal.ts'
 import type { PublishedCollection } from './definition/published.ts'
 import { notFound } from './errors.ts'
 import { runEvent } from './events/run.ts'
@@ -31,9 +32,10 @@ import type { Publication } from './publication.ts'
 import { encodeOutcome } from './request/outcome.ts'
 import { planEvent, resolveQuery, routeMethod } from './request/plan.ts'
 import { exactNames } from './request/submitted.ts'
+import type { DataEvent } from './request/event.ts'
 import type { ServiceReply, ServiceRequest } from './request/request.ts'
 import { requireRight } from './request/roles.ts'
-import { viewOf } from './request/view.ts'
+import { viewOf, type View } from './request/view.ts'
 import type { Security } from './security/secure.ts'
 import type { RequestObserver } from './observation/request-log.ts'
 
@@ -89,8 +91,7 @@ function handle(
   observer: RequestObserver | undefined,
   language: Language | undefined,
 ): MaybePromise<ServiceReply> {
-  const { options, security, plans, runtime, lifecycle, headers, writer, cache, pages } =
-    dependencies
+  const { options, security, plans, lifecycle, pages } = dependencies
   lifecycle.requireOpen()
   const target = originForm(request.target)
   const keptRoute = plans.routeOf(request.method, target)
@@ -105,57 +106,86 @@ function handle(
     observer?.onPrincipal(principal)
     const collection = requireFound(published, path)
     requireRight(collection, name, principal)
-    const resource = { view: viewOf(collection, principal), key: path.key }
+    const view = viewOf(collection, principal)
     requireJsonAccepted(request)
     const hasBody = name === 'Insert' || name === 'Update'
 
-    return whenDone(hasBody ? readBytes(request, options.bodyLimit) : undefined, (bytes) => {
-      const cleanQuery = security.cleanQuery(route.query)
-      const ignoredWarnings = request.header(headers.ignoreWarnings)
-      const hasCredentials = cleanQuery !== route.query
-      const isPlain = !hasCredentials && ignoredWarnings === undefined
-      const slot = cache?.slotFor({
-        event: name,
-        view: resource.view,
-        principal,
-        target,
-        language: language?.tag,
-        isPlain,
-      })
-      const cached = slot?.cached
-      if (cached !== undefined) {
-        observer?.onCached()
-        const event = { collection, event: name, principal, nested: false, cached: true }
-        return runtime.enter(() => tracedReply(cached, event))
-      }
-      const keptEvent = plannedRead(route, resource.view)
-      const query =
-        keptEvent?.query ?? resolveQuery(name, resource, decodeQuery(cleanQuery), options)
-      const confirmed = decodeIgnoredWarnings(ignoredWarnings)
-      const body = bytes === undefined ? undefined : decodeBody(bytes, exactNames(collection))
-      const event = keptEvent ?? planEvent(name, resource, query, body)
-      if (keptEvent === undefined && !hasCredentials) plans.keep(target, route, event)
-      const caller = {
-        principal,
-        confirmed,
-        signal: () => request.signal,
-        peer: () => request.peer,
-        language,
-      }
-
-      return whenDone(
-        runtime.enter(() => runEvent(Unit.outside(runtime), event, caller)),
-        (outcome) => {
-          const reply = writer.outcome(
-            encodeOutcome(outcome, options.bodyStatus, language),
-            language,
-          )
-          if (slot !== undefined) cache?.keep(slot, { reply, outcome: outcome.type })
-          return reply
-        },
-      )
-    })
+    return whenDone(hasBody ? readBytes(request, options.bodyLimit) : undefined, (bytes) =>
+      reply(dependencies, { request, target, route, view, principal, bytes, language }, observer),
+    )
   })
+}
+
+/** A request whose caller may invoke its event. */
+interface AdmittedRequest {
+  readonly request: ServiceRequest
+  /** The target in origin form. */
+  readonly target: string
+  readonly route: Route
+  readonly view: View
+  readonly principal: Principal
+  /** The body of an Insert or Update. */
+  readonly bytes: Uint8Array | undefined
+  readonly language: Language | undefined
+}
+
+/** Returns the cached response of an admitted request, or runs its event. */
+function reply(
+  dependencies: RequestDependencies,
+  admitted: AdmittedRequest,
+  observer: RequestObserver | undefined,
+): MaybePromise<ServiceReply> {
+  const { options, security, runtime, headers, writer, cache } = dependencies
+  const { request, target, route, view, principal, language } = admitted
+  const { collection } = view
+  const query = security.cleanQuery(route.query)
+  const ignoredWarnings = request.header(headers.ignoreWarnings)
+  const isPlain = query === route.query && ignoredWarnings === undefined
+  const subject = { event: route.name, view, principal, target, language: language?.tag, isPlain }
+  const slot = cache?.slotFor(subject)
+  const cached = slot?.cached
+  if (cached !== undefined) {
+    observer?.onCached()
+    const event = { collection, event: route.name, principal, nested: false, cached: true }
+    return runtime.enter(() => tracedReply(cached, event))
+  }
+  const { event, confirmed } = eventOf(dependencies, admitted, query, ignoredWarnings)
+  const caller = {
+    principal,
+    confirmed,
+    signal: () => request.signal,
+    peer: () => request.peer,
+    language,
+  }
+
+  return whenDone(
+    runtime.enter(() => runEvent(Unit.outside(runtime), event, caller)),
+    (outcome) => {
+      const response = encodeOutcome(outcome, options.bodyStatus, language)
+      const written = writer.outcome(response, language)
+      if (slot !== undefined) cache?.keep(slot, { reply: written, outcome: outcome.type })
+      return written
+    },
+  )
+}
+
+/** Returns the event that a request means, from its query without credentials, and the ids of the confirmed warnings. */
+function eventOf(
+  { options, plans }: RequestDependencies,
+  { target, route, view, bytes }: AdmittedRequest,
+  cleanQuery: string,
+  ignoredWarnings: string | undefined,
+): { readonly event: DataEvent; readonly confirmed: ReadonlySet<string> } {
+  const resource = { view, key: route.path.key }
+  const kept = plannedRead(route, view)
+  const query = kept?.query ?? resolveQuery(route.name, resource, decodeQuery(cleanQuery), options)
+  const confirmed = decodeIgnoredWarnings(ignoredWarnings)
+  if (kept !== undefined) return { event: kept, confirmed }
+  const body = bytes === undefined ? undefined : decodeBody(bytes, exactNames(view.collection))
+  const event = planEvent(route.name, resource, query, body)
+  // A target with credentials is not kept.
+  if (cleanQuery === route.query) plans.keep(target, route, event)
+  return { event, confirmed }
 }
 
 /** Returns the reply of a page. */
