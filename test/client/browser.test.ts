@@ -145,7 +145,8 @@ describe.skipIf(missingBrowser() !== undefined)('the client in a browser', () =>
       return {
         unknownKey: await codeOf({ url, key: 'wrong' }),
         moved: await codeOf({ url: `${base}/moved`, key }),
-        slow: await codeOf({ url: `${base}/slow`, key, timeout: 100 }),
+        // Long enough for the preflight request on a busy machine.
+        slow: await codeOf({ url: `${base}/slow`, key, timeout: 2_000 }),
         away: await codeOf({ url: 'http://127.0.0.1:9', key }),
         aborted: await codeOf({ url, key, signal: AbortSignal.abort() }),
       }
