@@ -2,6 +2,7 @@ import { createReadPlans } from './cache/read-plans.ts'
 import { createResponseCache } from './cache/response-cache.ts'
 import { commandUse } from './command-use.ts'
 import type { PublishedCollection } from './definition/published.ts'
+import { RowQueue } from './events/row-queue.ts'
 import type { Runtime } from './events/runtime.ts'
 import type { RequestDependencies } from './handle.ts'
 import { replyWriter } from './http/write.ts'
@@ -64,6 +65,7 @@ export function assemble(options: CompleteOptions): Assembly {
     handlerTimeout: options.handlerTimeout,
     now,
     waiting: new WeakMap(),
+    rows: new RowQueue(),
     enter: (begin) => lifecycle.enter(opening.opened, begin),
     track: lifecycle.track,
   }

@@ -10,7 +10,8 @@ import { Rollback } from './guard.ts'
 import { ManyRollback, prepareMany, saveMany } from './many.ts'
 import type { ManyOutcome, ManySaves, ManySteps, PreparedMany } from './many.ts'
 import { whenPrepared } from './prepare.ts'
-import type { Caller } from './runtime.ts'
+import type { WrittenItem } from './contention.ts'
+import type { Caller, Runtime } from './runtime.ts'
 import { saveItem } from './save.ts'
 import { rejection } from './save-stage.ts'
 import { deleteSteps, insertSteps, updateSteps } from './save-steps.ts'
@@ -56,16 +57,34 @@ function eventIn(
   if (isShared && isServed && type !== 'Filter') throw notInTransaction(event)
   return whenPrepared(event, codeOf(event, unit, caller), (prepared) => {
     if (isShared) return eventOfCode(event, unit, caller, prepared)
+    const brief = isBrief(collection, unit.runtime)
+    const oneWrite = isOneWrite(event)
     const options: UnitOptions<Outcome> = {
       mode: type === 'Filter' ? 'read' : 'write',
-      brief: isBrief(collection, unit.runtime),
-      oneWrite: isOneWrite(event),
+      brief,
+      oneWrite,
+      item: oneWrite ? undefined : contendedItem(event, unit.runtime, brief),
       isServed,
       undone: (rollback) => rollback.outcomeFor(caller.principal),
       rejectedAtCommit: (error) => rejectedAtCommit(event, error),
     }
     return unit.run(options, (own) => eventWithin(event, own.nested(), caller, { form, prepared }))
   })
+}
+
+/**
+ * Returns the item of an event, if its code could run at the same time as that of another event of the same item: code
+ * that waits, or any code if transactions run at the same time.
+ */
+function contendedItem(
+  event: DataEvent,
+  { adapter }: Runtime,
+  brief: boolean,
+): WrittenItem | undefined {
+  if (event.type !== 'Update' && event.type !== 'Delete') return undefined
+  if (brief && adapter.supports.rowLocks !== true) return undefined
+  const { collection, key } = event
+  return { collection, key }
 }
 
 /** Returns a function that opens the scope of the code that runs before the transaction of an event. */

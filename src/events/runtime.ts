@@ -5,6 +5,7 @@ import type { MaybePromise } from '../maybe-promise.ts'
 import type { Language } from '../messages/message.ts'
 import type { Report } from '../observation/reports.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
+import type { RowQueue } from './row-queue.ts'
 
 /** What all events of a service share. */
 export interface Runtime {
@@ -20,6 +21,8 @@ export interface Runtime {
   readonly now: () => Date
   /** Whether the application code of a collection is known to return promises. */
   readonly waiting: WeakMap<PublishedCollection, boolean>
+  /** Where transactions that write the same item wait for each other. */
+  readonly rows: RowQueue
   /** Runs an event once storage is open. Closing the service waits for its end. */
   readonly enter: <Result>(begin: () => MaybePromise<Result>) => MaybePromise<Result>
   /** Makes closing the service wait for work that continues after its response. */

@@ -74,7 +74,7 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
   open(save) {
     const { event, scope, isPreview } = save
     if (!isPreview && needsNoStoredItem(event, scope)) return undefined
-    return whenDone(readItem(event, scope), ({ stored, unfit }) => {
+    return whenDone(readItem(event, scope, isPreview), ({ stored, unfit }) => {
       const given = settable(event, scope)
       Object.assign(save, { stored, unfit, draft: { ...stored, ...given } })
       save.faults = allFaults(event, stored, scope)

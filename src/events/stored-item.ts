@@ -18,12 +18,17 @@ interface StoredItem {
 }
 
 /**
- * Reads the item of an Update or Delete. Throws NOT_FOUND if it does not exist. Stored values that do
+ * Reads the item of an Update or Delete, and locks it unless it is a preview. Throws NOT_FOUND if it does not exist. Stored values that do
  * not fit their fields are reported and left out, so that the item can be corrected or deleted.
  */
-export function readItem(event: UpdateEvent | DeleteEvent, scope: Scope): MaybePromise<StoredItem> {
+export function readItem(
+  event: UpdateEvent | DeleteEvent,
+  scope: Scope,
+  isPreview = false,
+): MaybePromise<StoredItem> {
   const { collection, conditions } = event
-  const { query } = itemEvent(wholeView(collection), conditions)
+  const read = itemEvent(wholeView(collection), conditions)
+  const query = isPreview ? read.query : { ...read.query, lock: true }
   return whenFailed(
     () =>
       whenDone(scope.source.filter(collection, query), ({ rows: [row] }) => {

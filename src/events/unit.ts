@@ -1,10 +1,8 @@
-import { whenDone, type MaybePromise } from '../maybe-promise.ts'
+import { isThenable, whenDone, type MaybePromise } from '../maybe-promise.ts'
 import { asTransaction } from '../observation/open-transaction.ts'
-import { isStorageError } from '../storage/adapter.ts'
-import type { StorageError, StorageTransaction, TransactionOptions } from '../storage/adapter.ts'
-import { conflictPauses, isConflict } from '../work/repeat-conflicts.ts'
+import type { StorageTransaction, TransactionOptions } from '../storage/adapter.ts'
+import { Contention, type ContentionOptions } from './contention.ts'
 import { Rollback } from './guard.ts'
-import { notingConflicts, type UnseenKeys } from './repeated-work.ts'
 import type { Runtime } from './runtime.ts'
 import type { StorageCalls } from './storage-calls.ts'
 
@@ -12,14 +10,10 @@ import type { StorageCalls } from './storage-calls.ts'
 const maxDepth = 16
 
 /** How a unit of work begins and ends. */
-export interface UnitOptions<Result> extends Pick<
-  TransactionOptions,
-  'mode' | 'brief' | 'oneWrite'
-> {
+export interface UnitOptions<Result>
+  extends Pick<TransactionOptions, 'mode' | 'brief' | 'oneWrite'>, ContentionOptions {
   /** Whether it has no transaction, because functions serve the collection of its event. Default false. */
   readonly isServed?: boolean
-  /** Whether the work is repeated after a conflict although code of the application was called. Default false. */
-  readonly repeatsCode?: boolean
   /** Returns the result of work that threw a {@link Rollback}; its transaction was rolled back. */
   readonly undone: (rollback: Rollback) => Result
   /**
@@ -36,7 +30,6 @@ interface Log {
   failure: { readonly error: unknown } | undefined
   hasCalledCode: boolean
   hasTimedOut: boolean
-  conflict: StorageError | undefined
   readonly committed: (() => void)[]
 }
 
@@ -91,8 +84,7 @@ export class Unit {
     options: UnitOptions<Result>,
     work: (unit: Unit) => MaybePromise<Result>,
   ): Promise<Result> {
-    const unseen: UnseenKeys | undefined = options.repeatsCode === true ? new Set() : undefined
-    let pause: ReturnType<typeof conflictPauses> | undefined
+    const contention = new Contention(this.runtime, options)
     for (;;) {
       const log = emptyLog()
       const attempt = (transaction?: StorageTransaction): MaybePromise<Result> => {
@@ -107,15 +99,17 @@ export class Unit {
       let result: Result
       try {
         const isServed = options.isServed === true
-        result = await (isServed ? attempt() : this.#begin(options, log, unseen, attempt))
+        result = await (isServed ? attempt() : this.#begin(options, contention, attempt))
       } catch (error) {
         if (error instanceof Rollback) return options.undone(error)
         const rejected = log.hasEnded ? options.rejectedAtCommit?.(error) : undefined
         if (rejected !== undefined) return rejected
-        const conflict = repeatableConflict(error, log, options.repeatsCode)
+        // Code that has not ended in time may still run, beside a repetition.
+        const conflict = log.hasTimedOut
+          ? undefined
+          : contention.conflictOf(error, log.hasCalledCode)
         if (conflict === undefined) throw error
-        pause ??= conflictPauses()
-        await pause(conflict).catch(() => {
+        await contention.pause(conflict, log.hasCalledCode).catch(() => {
           throw error
         })
         continue
@@ -127,19 +121,15 @@ export class Unit {
 
   #begin<Result>(
     { mode, brief, oneWrite }: UnitOptions<Result>,
-    log: Log,
-    unseen: UnseenKeys | undefined,
+    contention: Contention,
     attempt: (transaction: StorageTransaction) => MaybePromise<Result>,
   ): Promise<Result> {
     const options = oneWrite === true ? { mode, brief, oneWrite } : { mode, brief }
-    const note = (conflict: StorageError): void => {
-      log.conflict ??= conflict
-    }
-    const work: typeof attempt =
-      unseen === undefined
-        ? attempt
-        : (transaction) => attempt(notingConflicts(transaction, note, unseen))
-    return this.runtime.adapter.transaction(options, mode === 'write' ? asTransaction(work) : work)
+    const work = contention.attempt(attempt)
+    const begin = (): Promise<Result> =>
+      this.runtime.adapter.transaction(options, mode === 'write' ? asTransaction(work) : work)
+    const entered = contention.enter()
+    return entered === undefined ? begin() : inTurn(entered, begin)
   }
 
   /** Returns this unit for an event in it. Throws a TypeError if events are nested too deeply. */
@@ -218,20 +208,19 @@ function emptyLog(): Log {
     failure: undefined,
     hasCalledCode: false,
     hasTimedOut: false,
-    conflict: undefined,
     committed: [],
   }
 }
 
-/** Returns the conflict because of which work may be repeated: the error, or that for which code has thrown its own. */
-function repeatableConflict(
-  error: unknown,
-  { conflict, hasTimedOut, hasCalledCode }: Log,
-  repeatsCode = false,
-): StorageError | undefined {
-  // Its code may still run, beside a repetition.
-  if (hasTimedOut || (hasCalledCode && !repeatsCode)) return undefined
-  if (isConflict(error)) return error
-  // An error of storage is the reason itself.
-  return isStorageError(error) ? undefined : conflict
+/** Runs work after others have left, and then leaves. */
+async function inTurn<Result>(
+  entered: MaybePromise<() => void>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const leave = isThenable(entered) ? await entered : entered
+  try {
+    return await work()
+  } finally {
+    leave()
+  }
 }

@@ -109,6 +109,12 @@ export interface StorageQuery {
   readonly select: readonly string[]
   /** Whether to count all rows that match conditions and search, in the same snapshot as the page. */
   readonly count: boolean
+  /**
+   * Whether the rows of the page are locked until the end of the transaction: other transactions that write them, or lock
+   * them as well, wait. Only within a transaction that writes, and without `count`. An adapter whose transactions can't
+   * write the same row at the same time may ignore it. Default false.
+   */
+  readonly lock?: boolean
 }
 
 /**

@@ -101,6 +101,8 @@ export interface Table {
   readonly makeWritable?: string | undefined
   /** Whether a write runs code of the table, such as triggers, or that of tables that are parts of it. Undefined: not known. */
   readonly runsCode?: boolean
+  /** Whether policies of the server decide which rows its role reads and writes. Default false. */
+  readonly hasPolicies?: boolean
   /** Whether the server returns inserted rows to the role of the connection, if it returns any. Default true. */
   readonly returnsInserts?: boolean
   readonly columns: readonly Column[]

@@ -122,6 +122,11 @@ export interface StorageAbilities {
   readonly generatedNumbers: boolean
   /** Columns have defaults for new items (`default: 'database'`). Default false. */
   readonly columnDefaults?: boolean
+  /**
+   * Transactions run at the same time, and those that write one row wait for each other, or fail as conflicts:
+   * {@link StorageQuery.lock} makes them wait before they have done anything. Default false.
+   */
+  readonly rowLocks?: boolean
   /** The kinds of conditions that the adapter has. Default: `equal` and `empty`. */
   readonly conditions?: readonly Condition['is'][]
 }

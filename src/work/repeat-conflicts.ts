@@ -4,20 +4,26 @@ import { pauseAfter } from './back-off.ts'
 const maxRepeats = 12
 const maxTime = 3_000
 const backOff = { first: 8, max: 250 }
+// Whoever waits for the lock of a row should not leave it to the next one that arrives.
+const earlyBackOff = { first: 1, max: 16 }
 
 /**
- * Returns a function that is called after each failure of a transaction, and resolves when the transaction may
- * be repeated. It rejects with the error if that is not a conflict with another transaction, after 12 repeats,
- * and 3 seconds after the first failure.
+ * Waits after a failure of a transaction until it may be repeated. Rejects with the error if that is not a conflict with
+ * another transaction, after 12 repeats, and 3 seconds after the first failure. `isEarly`: the transaction had done
+ * nothing but wait for locks; such repeats follow each other faster, and are not counted.
  */
-export function conflictPauses(): (error: unknown) => Promise<void> {
+export type ConflictPause = (error: unknown, isEarly?: boolean) => Promise<void>
+
+/** Returns the pauses of one transaction. */
+export function conflictPauses(): ConflictPause {
+  let end: number | undefined
   let failures = 0
-  let end = 0
-  return async (error) => {
-    if (failures === 0) end = performance.now() + maxTime
-    failures += 1
+  let early = 0
+  return async (error, isEarly = false) => {
+    end ??= performance.now() + maxTime
+    const pause = isEarly ? pauseAfter(++early, earlyBackOff) : pauseAfter(++failures, backOff)
     if (!isConflict(error) || failures > maxRepeats) throw error
-    await new Promise((resolve) => setTimeout(resolve, pauseAfter(failures, backOff)))
+    await new Promise((resolve) => setTimeout(resolve, pause))
     if (performance.now() > end) throw error
   }
 }

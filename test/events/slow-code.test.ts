@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { system } from '../../src/entries/index.ts'
+import { defineCollection, system } from '../../src/entries/index.ts'
 import { apiKeys } from '../../src/entries/security.ts'
 import { describeOnStorages } from '../kit/stage.ts'
 import { log, loose, tasks } from './tasks.ts'
@@ -25,8 +25,8 @@ describeOnStorages('application code that waits', (on) => {
     expect(reports()).toHaveLength(10)
   })
 
-  on('responds 503 when the item that it saw was changed meanwhile', async (open) => {
-    const { ask, rows, reports } = open({
+  on('makes another save of its item wait until it has ended', async (open) => {
+    const { ask, rows } = open({
       tasks: tasks({
         events: {
           Update: {
@@ -41,6 +41,35 @@ describeOnStorages('application code that waits', (on) => {
     const slow = ask('POST', '/tasks/1', { size: 1 })
     await pause(60)
     expect((await ask('POST', '/tasks/1', { title: 'two' })).status).toBe(200)
+    expect((await slow).status).toBe(200)
+    expect(await rows('tasks')).toMatchObject([{ title: 'two', size: 1 }])
+  })
+
+  on('responds 503 when a handler of another item changed the item that it saw', async (open) => {
+    const { ask, rows, reports } = open({
+      log: defineCollection(log, {
+        events: {
+          Insert: {
+            after: async ({ collection }) => {
+              await collection('tasks').update(1, { title: 'two' })
+            },
+          },
+        },
+      }),
+      tasks: tasks({
+        events: {
+          Update: {
+            before: async ({ item }) => {
+              if (item.size === 1) await pause(150)
+            },
+          },
+        },
+      }),
+    })
+    await ask('POST', '/tasks', { id: 1, title: 'one', size: 0 })
+    const slow = ask('POST', '/tasks/1', { size: 1 })
+    await pause(60)
+    expect((await ask('POST', '/log', { id: 1 })).status).toBe(200)
     expect((await slow).status).toBe(503)
     expect(await rows('tasks')).toMatchObject([{ title: 'two', size: 0 }])
     expect(reports()).toMatchObject([{ type: 'storage-unavailable' }])

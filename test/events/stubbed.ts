@@ -1,4 +1,5 @@
 import { runEvent } from '../../src/events/run.ts'
+import { RowQueue } from '../../src/events/row-queue.ts'
 import type { Caller, Runtime } from '../../src/events/runtime.ts'
 import { Unit } from '../../src/events/unit.ts'
 import {
@@ -79,6 +80,7 @@ export function stubbedStorage(
     handlerTimeout: 60_000,
     now: () => new Date(0),
     waiting: new WeakMap(),
+    rows: new RowQueue(),
     enter: (begin) => begin(),
     track: () => undefined,
   }

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { nestedAccess, runEvent } from '../../src/events/run.ts'
+import { RowQueue } from '../../src/events/row-queue.ts'
 import type { Runtime } from '../../src/events/runtime.ts'
 import { saveItem } from '../../src/events/save.ts'
 import { insertSteps, updateSteps } from '../../src/events/save-steps.ts'
@@ -39,6 +40,7 @@ async function openNotes(behaviour: CollectionBehaviour<typeof data> = {}): Prom
     handlerTimeout: 1_000,
     now: () => new Date(0),
     waiting: new WeakMap(),
+    rows: new RowQueue(),
     enter: (begin) => begin(),
     track: () => undefined,
   }

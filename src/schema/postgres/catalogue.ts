@@ -26,6 +26,7 @@ interface TableRow {
   readonly parent: string | null
   readonly extension: string | null
   readonly runsCode: boolean
+  readonly hasPolicies: boolean
   readonly identity: readonly string[] | null
   readonly checks: readonly string[]
   readonly hasDeferred: boolean

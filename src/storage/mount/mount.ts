@@ -66,6 +66,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
       textPages,
       durable: distinct.every(({ supports }) => supports.durable),
       generatedNumbers: distinct.every(({ supports }) => supports.generatedNumbers),
+      rowLocks: distinct.some(({ supports }) => supports.rowLocks),
       // The rows of two adapters can't be compared in one query.
       conditions: everyCondition.filter((kind) => kind !== 'through' || distinct.length === 1),
     },

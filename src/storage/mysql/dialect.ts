@@ -84,6 +84,7 @@ export function mysqlDialect(server: MysqlServer): Dialect {
         serializable: ['set transaction isolation level serializable', 'start transaction'],
       },
       needsSavepoints: false,
+      lock: raw(' for update'),
       commit: async (connection) => {
         await connection.command('commit')
       },

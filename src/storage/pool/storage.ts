@@ -80,8 +80,7 @@ export function sqlStorage(database: Database): StorageAdapter {
   const primary: ReadRoute = { use }
   const joinRows = joinedReads<readonly TextRow[]>(database.acquireTimeout / 10)
   const joinTexts = joinedReads<StorageTextPage | undefined>(database.acquireTimeout / 10)
-  const names = foldedNames
-  let tables: Tables = { dialect, texts: statementTexts(0), names, ...names([]) }
+  let tables: Tables = { dialect, texts: statementTexts(0), names: foldedNames, ...foldedNames([]) }
   const enforced = new Set<Reference>()
   const changing = new WeakSet<Table>()
   const checked = transactionChecker(database.name)
@@ -213,6 +212,7 @@ export function sqlStorage(database: Database): StorageAdapter {
       durable: true,
       generatedNumbers: true,
       columnDefaults: true,
+      rowLocks: true,
       conditions: everyCondition,
     },
     open: (collections, readOnly) =>

@@ -118,6 +118,8 @@ export const postgresDialect: Dialect = {
     },
     needsSavepoints: true,
     checkDeferred: 'set constraints all immediate',
+    // Rows of other tables may refer to a locked row meanwhile.
+    lock: raw(' for no key update'),
     async commit(connection) {
       const command = await connection.command('commit')
       if (command === 'COMMIT') return

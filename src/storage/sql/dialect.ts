@@ -207,6 +207,8 @@ export interface Transactions {
   readonly needsSavepoints: boolean
   /** Checks the constraints that are deferred to the commit. Absent: the database has none. */
   readonly checkDeferred?: string
+  /** What follows a query whose rows are locked, so that no other transaction writes them. */
+  readonly lock: Sql
   /** Commits. Rejects if the server has undone the transaction instead. */
   commit(connection: Connection): Promise<void>
   /** Runs after the insert of a row that brings its own number, with the row as it was given. */

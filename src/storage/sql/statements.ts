@@ -33,8 +33,16 @@ export function pageStatement(
   query: StorageQuery,
   doubles: FoundDoubles = new Map(),
 ): BoundStatement {
-  const { limit, offset, sort, select, count } = query
-  const kind = count ? (limit === 0 ? 'count' : offset === 0 ? 'first' : 'counted') : 'page'
+  const { limit, offset, sort, select, count, lock = false } = query
+  const kind = lock
+    ? 'locked'
+    : count
+      ? limit === 0
+        ? 'count'
+        : offset === 0
+          ? 'first'
+          : 'counted'
+      : 'page'
   const shape = `${kind}${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(collection, select)}`
   const text = tables.texts.find(shape, () => pageText(tables, collection, query, doubles))
   const statement = bind(text, { ...inputsOf(query), limit, offset, doubles })
@@ -72,7 +80,8 @@ function pageText(
   const bounds = sql` limit ${limitSlot} offset ${offsetSlot}`
   if (!count) {
     const values = columns.length === 0 ? [sql`null`] : columns
-    return sql`select ${join(values)} ${from}${order}${bounds}`
+    const lock = query.lock === true && isLockable(place) ? dialect.transactions.lock : sql``
+    return sql`select ${join(values)} ${from}${order}${bounds}${lock}`
   }
   const all = sql`select count(*) as n ${from}`
   if (limit === 0) return all
@@ -90,6 +99,17 @@ function pageText(
     keys.map(({ direction: way }, index) => sql`${name(dialect, 'page', `o${index}`)}${way}`),
   )
   return sql`select ${join([total, ...values])} from (select 1 as one) as one left join (${page}) as page on true${again}`
+}
+
+/**
+ * Returns whether the rows of a table can be locked. A lock needs the right to update them, and policies may hide rows
+ * from it.
+ */
+function isLockable({ found }: TablePlace): boolean {
+  const { kind, columns, hasPolicies = false } = found
+  return (
+    kind === 'table' && !hasPolicies && columns.some(({ isUpdatable }) => isUpdatable !== false)
+  )
 }
 
 /**

@@ -1,0 +1,87 @@
+import { isThenable, type MaybePromise } from '../maybe-promise.ts'
+import { StorageError } from '../storage/adapter.ts'
+
+/** Gives a place back. */
+type Leave = () => void
+
+const maxWait = 5_000
+
+/**
+ * The transactions of this process that wait for the same rows. They wait here, before they take a connection, so that
+ * many writers of one row do not keep the others of the service from their connections.
+ */
+export class RowQueue {
+  // The last transaction in the queue of each row.
+  readonly #last = new Map<string, Promise<void>>()
+
+  /**
+   * Waits until no earlier transaction has a place at one of these rows, for at most 5 seconds: then it rejects with an
+   * `unavailable` StorageError. Returns a function that gives the places back.
+   */
+  enter(rows: readonly string[]): MaybePromise<Leave> {
+    const [row] = rows
+    if (row === undefined) return nothing
+    if (rows.length > 1) return this.#enterAll(rows)
+    const { leave, before } = this.#join(row)
+    return before === undefined ? leave : inTime(before, leave)
+  }
+
+  /** Enters one queue after the other, in one order for all transactions, so that none wait for each other. */
+  async #enterAll(rows: readonly string[]): Promise<Leave> {
+    const left: Leave[] = []
+    const leaveAll = (): void => {
+      for (const leave of left) leave()
+    }
+    try {
+      for (const row of [...new Set(rows)].sort()) {
+        const entered = this.enter([row])
+        left.push(isThenable(entered) ? await entered : entered)
+      }
+    } catch (error) {
+      leaveAll()
+      throw error
+    }
+    return leaveAll
+  }
+
+  #join(row: string): { readonly leave: Leave; readonly before: Promise<void> | undefined } {
+    const before = this.#last.get(row)
+    let leave: Leave = nothing
+    const left = new Promise<void>((resolve) => {
+      leave = resolve
+    })
+    // A transaction that gives up may leave before those ahead of it.
+    const own = before === undefined ? left : before.then(() => left)
+    this.#last.set(row, own)
+    return {
+      before,
+      leave: () => {
+        leave()
+        if (this.#last.get(row) === own) this.#last.delete(row)
+      },
+    }
+  }
+}
+
+function nothing(): void {
+  // No place was taken.
+}
+
+async function inTime(before: Promise<void>, leave: Leave): Promise<Leave> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const cause = new Error('the transaction waited too long for others that write the same row')
+      reject(new StorageError('unavailable', { cause }))
+    }, maxWait)
+  })
+  try {
+    await Promise.race([before, late])
+  } catch (error) {
+    leave()
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+  return leave
+}
