@@ -31,7 +31,7 @@ const withLongFunctions = [
   'src/storage/layers/{checked,complete-conditions}.ts',
   'src/storage/{memory/memory,mount/mount,mount/transaction}.ts',
   'src/storage/{mysql/connection,mysql/dialect,postgres/connection}.ts',
-  'src/storage/pool/{storage,transaction}.ts',
+  'src/storage/pool/storage.ts',
   'src/storage/sqlite/{sqlite,reading/reads}.ts',
 ]
 

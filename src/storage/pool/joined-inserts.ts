@@ -5,7 +5,7 @@ import type { Tables } from '../sql/dialect.ts'
 import { storageFailure, type FailureKind } from './failure.ts'
 import type { Sql } from '../sql/fragments.ts'
 import { rowReader } from './rows.ts'
-import { runTransaction, type ChangingTables } from './transaction.ts'
+import { PoolTransaction, type ChangingTables } from './transaction.ts'
 import { insertStatement, insertText } from '../sql/write-statements.ts'
 import { bringsNumber } from './writes.ts'
 
@@ -102,7 +102,8 @@ class QueuedInserts implements JoinedInserts {
     isSure = true,
   ): Promise<void> {
     const options = { oneWrite: true, changing: isSure ? this.#options.changing : allTables }
-    const inserted = runTransaction(connection, this.#options.tablesNow(), options, (on) =>
+    const transaction = new PoolTransaction(connection, this.#options.tablesNow(), options)
+    const inserted = transaction.run((on) =>
       (isSure ? on : this.#options.checked(on)).insert(collection, row),
     )
     settle(inserted)

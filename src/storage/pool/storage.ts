@@ -39,7 +39,7 @@ import { definitionMistakes, tableMistakes } from '../../schema/mistakes.ts'
 import { foldedNames, type Table } from '../../schema/model.ts'
 import { createTables, missingStatements } from '../../schema/missing-statements.ts'
 import { statementTexts } from '../sql/shape.ts'
-import { runTransaction } from './transaction.ts'
+import { PoolTransaction } from './transaction.ts'
 
 /** A database that is reached through a pool of connections. */
 export interface Database extends Connections {
@@ -197,7 +197,7 @@ export function sqlStorage(database: Database): StorageAdapter {
       return await use((connection) => {
         run.began = true
         const own = mode === 'write' ? { oneWrite, isolation, changing } : {}
-        return runTransaction(connection, tables, own, work)
+        return new PoolTransaction(connection, tables, own).run(work)
       })
     } catch (error) {
       // An error of the work is passed on unchanged.
@@ -227,7 +227,7 @@ export function sqlStorage(database: Database): StorageAdapter {
       if (searchedDoubles(collection, query).length > 0) {
         return onConnection(
           (connection) =>
-            runTransaction(connection, tables, {}, (on) => on.filter(collection, query)),
+            new PoolTransaction(connection, tables, {}).run((on) => on.filter(collection, query)),
           route.use,
         )
       }

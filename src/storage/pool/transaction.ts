@@ -2,7 +2,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import { isStorageError, type Row, type StorageTransaction } from '../adapter.ts'
 import type { Connection } from './connection.ts'
-import type { Dialect, Isolation, Tables } from '../sql/dialect.ts'
+import type { Isolation, Tables } from '../sql/dialect.ts'
 import { storageFailure, unavailable, type Operation } from './failure.ts'
 import { readPage } from './reads.ts'
 import type { Table } from '../../schema/model.ts'
@@ -27,7 +27,7 @@ export interface ChangingTables {
   add(table: Table): unknown
 }
 
-/** How {@link runTransaction} runs work. */
+/** How a {@link PoolTransaction} runs. */
 export interface RunOptions {
   /** As in {@link TransactionOptions}. */
   readonly oneWrite?: boolean | undefined
@@ -37,157 +37,184 @@ export interface RunOptions {
   readonly changing?: Pick<ChangingTables, 'has'>
 }
 
-/** Runs work in a transaction that sees one state, and that fails if another one has changed what it writes. */
-export async function runTransaction<Result>(
-  connection: Connection,
-  tables: Tables,
-  { oneWrite = false, isolation = 'snapshot', changing }: RunOptions,
-  work: (transaction: StorageTransaction) => MaybePromise<Result>,
-): Promise<Result> {
-  const { dialect } = tables
-  const { transactions, errors } = dialect
-  const { returning } = dialect.writes
-  let last: Promise<unknown> = Promise.resolve()
-  let hasBegun = false as boolean
-  let hasEnded = false
-  let hasSavepoint = false
-  let lastWrite: Operation = 'save'
-  let failure: { readonly error: unknown } | undefined
+/**
+ * A transaction on a connection. All of its reads see the same state, and it fails if another transaction has changed
+ * what it writes.
+ */
+export class PoolTransaction implements StorageTransaction {
+  readonly #connection: Connection
+  readonly #tables: Tables
+  readonly #oneWrite: boolean
+  readonly #isolation: Isolation
+  readonly #changing: RunOptions['changing']
+  #last: Promise<unknown> = Promise.resolve()
+  #hasBegun = false
+  #hasEnded = false
+  #hasSavepoint = false
+  #lastWrite: Operation = 'save'
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(
+    connection: Connection,
+    tables: Tables,
+    { oneWrite = false, isolation = 'snapshot', changing }: RunOptions,
+  ) {
+    this.#connection = connection
+    this.#tables = tables
+    this.#oneWrite = oneWrite
+    this.#isolation = isolation
+    this.#changing = changing
+  }
+
+  /** Runs work in the transaction, and commits it. If the work or the commit fails, rolls it back and rejects. */
+  async run<Result>(
+    work: (transaction: StorageTransaction) => MaybePromise<Result>,
+  ): Promise<Result> {
+    try {
+      const result = await work(this)
+      await this.#end()
+      if (this.#failure !== undefined) throw this.#failure.error
+      if (this.#hasBegun) await this.#commit()
+      return result
+    } catch (error) {
+      await this.#end()
+      if (this.#hasBegun) {
+        await this.#connection.command('rollback').catch(() => this.#connection.discard())
+      }
+      throw error
+    }
+  }
+
+  readonly filter: StorageTransaction['filter'] = (collection, query) =>
+    this.#inTurn(() =>
+      this.#read(() => readPage(this.#connection, this.#tables, collection, query)),
+    )
+
+  readonly insert: StorageTransaction['insert'] = (collection, row) => {
+    const table = this.#tables.find(collection.table)
+    const isChanged = table !== undefined && this.#changing?.has(table) === true
+    const isAlone =
+      !isChanged && returnsInserts(this.#tables, collection) && !bringsNumber(collection, row)
+    return this.#inTurn(() =>
+      this.#write({ operation: 'save', collection, row, isAlone }, () =>
+        insertRow(this.#connection, this.#tables, collection, row),
+      ),
+    )
+  }
+
+  readonly update: StorageTransaction['update'] = (collection, conditions, changes) => {
+    const isAlone = this.#tables.dialect.writes.returning.includes('update')
+    return this.#inTurn(() =>
+      this.#write({ operation: 'save', collection, row: changes, isAlone }, () =>
+        updateRow(this.#connection, this.#tables, collection, { conditions, changes }),
+      ),
+    )
+  }
+
+  readonly delete: StorageTransaction['delete'] = (collection, conditions) => {
+    const isAlone = this.#tables.dialect.writes.returning.includes('delete')
+    return this.#inTurn(() =>
+      this.#write({ operation: 'delete', collection, isAlone }, () =>
+        deleteRow(this.#connection, this.#tables, collection, conditions),
+      ),
+    )
+  }
 
   // A connection runs one statement at a time.
-  function inTurn<Value>(call: () => Promise<Value>): Promise<Value> {
-    const turn = last.then(() => {
-      if (hasEnded) throw new Error('The transaction has ended.')
-      if (failure !== undefined) throw failure.error
+  #inTurn<Value>(call: () => Promise<Value>): Promise<Value> {
+    const turn = this.#last.then(() => {
+      if (this.#hasEnded) throw new Error('The transaction has ended.')
+      if (this.#failure !== undefined) throw this.#failure.error
       return call()
     })
-    last = turn.catch(() => undefined)
+    this.#last = turn.catch(() => undefined)
     return turn
   }
 
   /** Begins the transaction with its first statement, and runs more commands. */
-  async function begin(...more: readonly string[]): Promise<void> {
-    const commands = hasBegun ? more : [...transactions.begin[isolation], ...more]
+  async #begin(...more: readonly string[]): Promise<void> {
+    const { begin } = this.#tables.dialect.transactions
+    const commands = this.#hasBegun ? more : [...begin[this.#isolation], ...more]
     if (commands.length === 0) return
-    hasBegun = true
-    await connection.command(...commands)
+    this.#hasBegun = true
+    await this.#connection.command(...commands)
   }
 
-  async function read<Value>(call: () => Promise<Value>): Promise<Value> {
+  async #read<Value>(call: () => Promise<Value>): Promise<Value> {
     try {
-      await begin()
+      await this.#begin()
       return await call()
     } catch (error) {
       // Now the server rejects every statement, and a COMMIT would undo the transaction without an error.
-      failure = { error: storageFailure(errors, error, 'read') }
-      throw failure.error
+      const converted = storageFailure(this.#tables.dialect.errors, error, 'read')
+      this.#failure = { error: converted }
+      throw converted
     }
   }
 
   /** Runs a write so that the transaction stays usable if it fails. */
-  async function write<Value>(
+  async #write<Value>(
     { operation, collection, row = {}, isAlone }: WriteOptions,
     call: () => Promise<Value>,
   ): Promise<Value> {
-    const table = tables.find(collection.table)
+    const { dialect, find } = this.#tables
+    const { needsSavepoints, checkDeferred } = dialect.transactions
+    const oneWrite = this.#oneWrite
+    const table = find(collection.table)
     // Application code may write collections that publish no events that do.
     if (table?.unwritable !== undefined) {
       throw new Error(`the table ${dialect.quoted(table.name)} ${table.unwritable}`)
     }
     try {
       // Without a begin, the server commits it.
-      if (oneWrite && isAlone && !hasBegun && connection.session !== undefined) {
+      if (oneWrite && isAlone && !this.#hasBegun && this.#connection.session !== undefined) {
         const written = await call()
-        hasEnded = true
+        this.#hasEnded = true
         return written
       }
-      if (transactions.needsSavepoints) {
-        await begin(...(hasSavepoint ? ['release s'] : []), 'savepoint s')
-        hasSavepoint = true
-      } else await begin()
+      if (needsSavepoints) {
+        await this.#begin(...(this.#hasSavepoint ? ['release s'] : []), 'savepoint s')
+        this.#hasSavepoint = true
+      } else await this.#begin()
       const result = await call()
-      lastWrite = operation
+      this.#lastWrite = operation
       // As if the server committed it: an error of the commit would not be one of this write.
-      if (oneWrite && transactions.checkDeferred !== undefined && table?.hasDeferred === true) {
-        await connection.command(transactions.checkDeferred)
+      if (oneWrite && checkDeferred !== undefined && table?.hasDeferred === true) {
+        await this.#connection.command(checkDeferred)
       }
       return result
     } catch (error) {
       const written = { table, collection, row }
-      const converted = storageFailure(errors, error, operation, written)
+      const converted = storageFailure(dialect.errors, error, operation, written)
       // A value that can't be stored is rejected before anything is sent.
       const isSent = !isStorageError(error) && !(error instanceof TypeError)
-      if (isSent && errors.endsTransaction(error)) failure = { error: converted }
-      else if (hasSavepoint) await undoLast()
+      if (isSent && dialect.errors.endsTransaction(error)) this.#failure = { error: converted }
+      else if (this.#hasSavepoint) await this.#undo()
       throw converted
     }
   }
 
-  async function undoLast(): Promise<void> {
+  /** Undoes the last write. */
+  async #undo(): Promise<void> {
     try {
-      await connection.command('rollback to s')
+      await this.#connection.command('rollback to s')
     } catch (error) {
-      failure = { error: unavailable(error) }
+      this.#failure = { error: unavailable(error) }
     }
   }
 
-  const transaction: StorageTransaction = {
-    filter: (collection, query) =>
-      inTurn(() => read(() => readPage(connection, tables, collection, query))),
-    insert: (collection, row) => {
-      const table = tables.find(collection.table)
-      const isChanged = table !== undefined && changing?.has(table) === true
-      const isAlone =
-        !isChanged && returnsInserts(tables, collection) && !bringsNumber(collection, row)
-      return inTurn(() =>
-        write({ operation: 'save', collection, row, isAlone }, () =>
-          insertRow(connection, tables, collection, row),
-        ),
-      )
-    },
-    update: (collection, conditions, changes) => {
-      const isAlone = returning.includes('update')
-      return inTurn(() =>
-        write({ operation: 'save', collection, row: changes, isAlone }, () =>
-          updateRow(connection, tables, collection, { conditions, changes }),
-        ),
-      )
-    },
-    delete: (collection, conditions) =>
-      inTurn(() =>
-        write({ operation: 'delete', collection, isAlone: returning.includes('delete') }, () =>
-          deleteRow(connection, tables, collection, conditions),
-        ),
-      ),
+  async #end(): Promise<void> {
+    await this.#last
+    this.#hasEnded = true
   }
 
-  async function end(): Promise<void> {
-    await last
-    hasEnded = true
-  }
-
-  try {
-    const result = await work(transaction)
-    await end()
-    if (failure !== undefined) throw failure.error
-    if (hasBegun) await commit(connection, dialect, lastWrite)
-    return result
-  } catch (error) {
-    await end()
-    if (hasBegun) await connection.command('rollback').catch(() => connection.discard())
-    throw error
-  }
-}
-
-async function commit(
-  connection: Connection,
-  { transactions, errors }: Dialect,
-  lastWrite: Operation,
-): Promise<void> {
-  try {
-    await transactions.commit(connection)
-  } catch (error) {
-    // The item of a Delete is deleted last, after those that refer to it.
-    throw storageFailure(errors, error, lastWrite)
+  async #commit(): Promise<void> {
+    const { transactions, errors } = this.#tables.dialect
+    try {
+      await transactions.commit(this.#connection)
+    } catch (error) {
+      // The item of a Delete is deleted last, after those that refer to it.
+      throw storageFailure(errors, error, this.#lastWrite)
+    }
   }
 }
