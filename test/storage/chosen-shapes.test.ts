@@ -12,7 +12,7 @@ import { threadedReads } from '../../src/storage/sqlite/reading/reads.ts'
 import { ReadSession, type Opened } from '../../src/storage/sqlite/reading/read-session.ts'
 import { statementCache } from '../../src/storage/sqlite/statements/statement-cache.ts'
 import { readTables } from '../../src/schema/sqlite/read-tables.ts'
-import { writtenTables } from '../../src/storage/sqlite/writing/written-tables.ts'
+import { WrittenTables } from '../../src/storage/sqlite/writing/written-tables.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
 import { programs } from '../kit/programs.ts'
 import { temporaryFolder } from '../kit/storages.ts'
@@ -122,7 +122,7 @@ describe.each(drivers)('with %s', (driver) => {
 
   test('what is remembered of writes has bounds', () => {
     const { connection } = openWide()
-    const written = writtenTables(connection)
+    const written = new WrittenTables(connection)
     for (let index = 0; index < 5_000; index++) {
       const assignments = some(index).map((name) => `${name} = 'y'`)
       written.note(`UPDATE wide SET ${assignments.join(', ')} WHERE id = ${index}`, [])

@@ -47,9 +47,9 @@ import { statementMistakes } from '../../schema/sqlite/statement-check.ts'
 import { encodingMistake } from '../../schema/sqlite/read.ts'
 import { readTables } from '../../schema/sqlite/read-tables.ts'
 import { openTransaction } from './writing/transaction.ts'
-import { versionClock } from './connection/version-clock.ts'
+import { TableClock } from './connection/table-clock.ts'
 import { Writer } from './writing/writer.ts'
-import { writtenTables } from './writing/written-tables.ts'
+import { WrittenTables } from './writing/written-tables.ts'
 
 /**
  * Keeps collections in a SQLite database: a file by name (also `:memory:`), or an open handle of
@@ -88,7 +88,7 @@ export function sqliteStorage(
     searchIndexFor,
     collections: () => openCollections,
   }
-  const written = writtenTables(connection)
+  const written = new WrittenTables(connection)
   const session = new WriteSession(connection, opened, written)
   const snapshot = readSnapshot(reader, complete.maxStaleness)
   const reads =
@@ -112,7 +112,7 @@ export function sqliteStorage(
     committing: snapshot.end,
     committed: () => clock.committed(),
   })
-  const clock = versionClock(connection, {
+  const clock = new TableClock(connection, {
     written,
     isFrozen: () => writer.isFrozen(),
     othersCommitted: snapshot.end,
@@ -243,7 +243,7 @@ export function sqliteStorage(
     filter: (collection, query, context) => read(() => reads.filter(collection, query, context)),
     // Other code may write through a handle, whose commits are those of the same connection.
     ...(reader !== connection && {
-      version: clock.version,
+      version: (all) => clock.version(all),
     }),
     filterText: (collection, query, context) =>
       read(() => reads.filterText(collection, query, context)),

@@ -16,26 +16,6 @@ import type { FoundTables } from '../../../schema/database.ts'
  */
 export type ReadPlace = 'here' | 'timed' | 'thread'
 
-/** Decides where reads run, and remembers how long they took. */
-export interface ReadPlaces {
-  /** Called when collections were opened, with the tables of the database. */
-  opened(tables: FoundTables, collections: readonly PublishedCollection[]): void
-  /** An item by its key, and a page in the order of an index, are always read `here`. */
-  placeOf(collection: PublishedCollection, query: StorageQuery, read: PageRead): ReadPlace
-  /** Returns whether a search index may be asked on the event loop how many rows it finds. */
-  mayProbe(read: PageRead): boolean
-  /** Called with the milliseconds that a timed read took. */
-  took(read: PageRead, milliseconds: number): void
-  /** Returns a condition with which a statement of a read can be interrupted. Undefined if it does not need one. */
-  interruptionOf(
-    collection: PublishedCollection,
-    read: PageRead,
-    statement: 'page' | 'count',
-  ): Sql | undefined
-  /** Returns what is remembered of shapes of reads. */
-  sizes(): readonly KeptSize[]
-}
-
 /**
  * What limits the rows that a read visits:
  * - `page`: its offset and limit, in the order of an index;
@@ -62,15 +42,10 @@ const longOffset = 1_000_000
 const rowids = ['_rowid_', 'rowid', 'oid']
 
 /**
- * Creates the places of reads. A table is large from `minRows` rows; 0: every read but that of an item runs
- * in the thread. Rows are counted when a read of the whole table arrives, so that a start with many tables
- * counts none, and a table that grows is noticed within a second.
+ * Decides where reads run, and remembers how long they took. Rows are counted when a read of the whole table arrives,
+ * so that a start with many tables counts none, and a table that grows is noticed within a second.
  */
-export function readPlaces(connection: Connection, minRows: number): ReadPlaces {
-  return new MeasuredPlaces(connection, minRows)
-}
-
-class MeasuredPlaces implements ReadPlaces {
+export class ReadPlaces {
   readonly #connection: Connection
   readonly #minRows: number
   // The row number of each table; undefined for a table without. Views are not in it.
@@ -80,12 +55,14 @@ class MeasuredPlaces implements ReadPlaces {
   readonly #extents = boundedMap<Extent>(bounds)
   readonly #slow = boundedMap<{ readonly total: number; readonly at: number }>(bounds)
 
+  /** @param minRows the rows from which a table is large. 0: every read runs in the thread, except by a key */
   constructor(connection: Connection, minRows: number) {
     this.#connection = connection
     this.#minRows = minRows
   }
 
-  readonly opened: ReadPlaces['opened'] = (found, collections) => {
+  /** Called when collections were opened, with the tables of the database. */
+  opened(found: FoundTables, collections: readonly PublishedCollection[]): void {
     for (const collection of collections) {
       const table = found.find(collection.table)
       if (table?.kind !== 'table') continue
@@ -94,7 +71,8 @@ class MeasuredPlaces implements ReadPlaces {
     }
   }
 
-  readonly placeOf: ReadPlaces['placeOf'] = (collection, query, read) => {
+  /** An item by its key, and a page in the order of an index, are always read `here`. */
+  placeOf(collection: PublishedCollection, query: StorageQuery, read: PageRead): ReadPlace {
     if (isOneItem(collection, query)) return 'here'
     if (this.#minRows === 0) return 'thread'
     const extent = this.#extentOf(collection, query, read)
@@ -104,9 +82,13 @@ class MeasuredPlaces implements ReadPlaces {
     return this.#isSlow(read) ? 'thread' : 'timed'
   }
 
-  readonly mayProbe: ReadPlaces['mayProbe'] = (read) => this.#minRows > 0 && !this.#isSlow(read)
+  /** Returns whether a search index may count the rows that it finds on the event loop. */
+  mayProbe(read: PageRead): boolean {
+    return this.#minRows > 0 && !this.#isSlow(read)
+  }
 
-  readonly took: ReadPlaces['took'] = ({ matching }, milliseconds) => {
+  /** Called with the milliseconds that a timed read took. */
+  took({ matching }: PageRead, milliseconds: number): void {
     const before = this.#slow.get(matching)
     if (milliseconds > slowMilliseconds) {
       const taken = { total: milliseconds + (before?.total ?? 0), at: performance.now() }
@@ -114,17 +96,21 @@ class MeasuredPlaces implements ReadPlaces {
     } else if (before !== undefined) this.#slow.delete(matching)
   }
 
-  readonly interruptionOf: ReadPlaces['interruptionOf'] = (
-    collection,
-    { page, count, inputs },
-    statement,
-  ) => {
+  /** Returns a condition with which a statement of a read can be interrupted. Undefined if it does not need one. */
+  interruptionOf(
+    collection: PublishedCollection,
+    { page, count, inputs }: PageRead,
+    statement: 'page' | 'count',
+  ): Sql | undefined {
     const isPage = this.#extents.get(page ?? count ?? '') === 'page'
     const isShort = statement === 'count' || inputs.offset < longOffset
     return isPage && isShort ? undefined : interruption(this.#tables.get(collection))
   }
 
-  readonly sizes: ReadPlaces['sizes'] = () => [this.#extents.size(), this.#slow.size()]
+  /** Returns what is remembered of shapes of reads. */
+  sizes(): readonly KeptSize[] {
+    return [this.#extents.size(), this.#slow.size()]
+  }
 
   #extentOf(collection: PublishedCollection, query: StorageQuery, read: PageRead): Extent {
     const key = read.page ?? read.count

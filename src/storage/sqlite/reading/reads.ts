@@ -11,8 +11,8 @@ import {
   type PageRead,
   type ReadPage,
 } from './page-read.ts'
-import { maxStatements, readPlaces } from './read-place.ts'
-import { scanQueue } from './scan-queue.ts'
+import { maxStatements, ReadPlaces } from './read-place.ts'
+import { ScanQueue } from './scan-queue.ts'
 import { startScanThread, type ScanJob } from './scan-thread.ts'
 import type { ReadSession } from './read-session.ts'
 import { fileOf } from './slow-views.ts'
@@ -56,8 +56,8 @@ export function threadedReads(
   const file = fileOf(connection)
   if (scanRows === false || file === undefined || !mayStartThreads()) return plainReads(session)
   const { driver } = connection
-  const places = readPlaces(connection, scanRows)
-  const queue = scanQueue({
+  const places = new ReadPlaces(connection, scanRows)
+  const queue = new ScanQueue({
     maxWaiting,
     timeout,
     start: (events) => startScanThread({ file, driver, extensions }, events),
@@ -120,10 +120,10 @@ export function threadedReads(
   }
 
   return {
-    opened: places.opened,
+    opened: (tables, collections) => places.opened(tables, collections),
     filter: (collection, query, context) => filterRows(readPage, collection, query, context),
     filterText: (collection, query, context) => filterText(readPage, collection, query, context),
-    close: queue.close,
+    close: () => queue.close(),
     sizes: () => [texts.size(), ...places.sizes()],
   }
 }

@@ -3,18 +3,7 @@ import type { RawPage } from './page-read.ts'
 import type { ScanJob, ScanThread, ScanThreadEvents } from './scan-thread.ts'
 import { closedError, unavailable } from '../connection/failure.ts'
 
-/** Runs reads that may take long, one after the other, in a thread. */
-export interface ScanQueue {
-  /**
-   * Resolves with the page. The callers take turns. Rejects with an `unavailable` StorageError if too many reads are
-   * waiting, unless another caller has more of them, whose last one is rejected then; if it takes too long, if the client disconnects, if the thread dies, and when the queue is closed; otherwise
-   * with the error of the driver.
-   */
-  run(job: ScanJob, context: ReadContext | undefined): Promise<RawPage>
-  close(): Promise<void>
-}
-
-/** Options of {@link scanQueue}. */
+/** Options of {@link ScanQueue}. */
 export interface ScanQueueOptions {
   /** How many reads may wait for the thread. */
   readonly maxWaiting: number
@@ -32,12 +21,11 @@ interface Entry {
   release: (() => void) | undefined
 }
 
-/** Creates a queue. It starts the thread for the first read, and again after the thread has died. */
-export function scanQueue(options: ScanQueueOptions): ScanQueue {
-  return new TurnQueue(options)
-}
-
-class TurnQueue implements ScanQueue {
+/**
+ * Runs reads that may take long, one after the other, in a thread. It starts the thread for the first read, and again
+ * after the thread has died.
+ */
+export class ScanQueue {
   readonly #options: ScanQueueOptions
   // By caller. A caller whose read begins becomes the last one.
   readonly #callers = new Map<string, Set<Entry>>()
@@ -50,7 +38,13 @@ class TurnQueue implements ScanQueue {
     this.#options = options
   }
 
-  readonly run: ScanQueue['run'] = (job, context) => {
+  /**
+   * Resolves with the page. The callers take turns. Rejects with an `unavailable` StorageError if too many reads are
+   * waiting, unless another caller has more of them: then its last one is rejected. Also rejects with it if the read
+   * takes too long, if the client disconnects, if the thread dies, and when the queue is closed. Otherwise rejects with
+   * the error of the driver.
+   */
+  run(job: ScanJob, context: ReadContext | undefined): Promise<RawPage> {
     if (this.#closing !== undefined) return Promise.reject(closedError())
     const caller = context?.caller?.() ?? ''
     if (
@@ -67,7 +61,9 @@ class TurnQueue implements ScanQueue {
     })
   }
 
-  readonly close: ScanQueue['close'] = () => (this.#closing ??= this.#closeAll())
+  close(): Promise<void> {
+    return (this.#closing ??= this.#closeAll())
+  }
 
   #settle(entry: Entry, how: () => void): void {
     if (entry.release === undefined) return

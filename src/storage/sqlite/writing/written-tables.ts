@@ -7,21 +7,6 @@ import {
 } from '../connection/connection.ts'
 import { folded, searchPrefix } from '../../../schema/model.ts'
 
-/** The tables that statements have written, including those of triggers and cascades. */
-export interface WrittenTables {
-  /** Notes which tables a statement writes, before it runs. Returns whether it changes nothing if it fails. */
-  note(sql: string, parameters: readonly SqliteValue[]): boolean
-  /** Returns the tables, in lower case, that were written since the last call. */
-  take(): ReadonlySet<string> | 'any'
-  /**
-   * Called when a transaction has begun, in which the schema does not change. Forgets what statements do if the schema
-   * has changed since the last call.
-   */
-  refresh(): void
-  /** Returns what is remembered of statements. */
-  size(): KeptSize
-}
-
 /** What a statement does, by the program that SQLite compiles. */
 interface Program {
   /** The tables that it writes, in lower case. */
@@ -38,13 +23,11 @@ const deferred = 1
 const maxPrograms = 4_096
 const maxBytes = 4 * 1024 * 1024
 
-/** Returns what finds the tables that the statements of a connection write, by the programs that SQLite compiles. */
-export function writtenTables(connection: Connection): WrittenTables {
-  return new CompiledTables(connection)
-}
-
-class CompiledTables implements WrittenTables {
-  readonly size: WrittenTables['size']
+/**
+ * The tables that the statements of a connection write, including the writes of triggers and cascades. They are found in
+ * the programs that SQLite compiles.
+ */
+export class WrittenTables {
   readonly #connection: Connection
   readonly #known = boundedMap<Program>({ maxEntries: () => maxPrograms, maxBytes: () => maxBytes })
   readonly #schemaVersions: (() => SqliteValue)[]
@@ -59,10 +42,10 @@ class CompiledTables implements WrittenTables {
     this.#schemaVersions = ['main', 'temp'].map((schema) =>
       this.#connection.value(`PRAGMA ${schema}.schema_version`),
     )
-    this.size = this.#known.size
   }
 
-  readonly note: WrittenTables['note'] = (sql, parameters) => {
+  /** Notes which tables a statement writes, before it runs. Returns whether it changes nothing if it fails. */
+  note(sql: string, parameters: readonly SqliteValue[]): boolean {
     let program = this.#known.get(sql)
     if (program === undefined) {
       program = this.#programOf(sql, parameters)
@@ -74,14 +57,19 @@ class CompiledTables implements WrittenTables {
     return undoesItself
   }
 
-  readonly take: WrittenTables['take'] = () => {
+  /** Returns the tables, in lower case, that were written since the last call. */
+  take(): ReadonlySet<string> | 'any' {
     const taken = this.#any ? 'any' : this.#written
     this.#written = new Set()
     this.#any = false
     return taken
   }
 
-  readonly refresh: WrittenTables['refresh'] = () => {
+  /**
+   * Called when a transaction has begun, in which the schema does not change. Forgets what statements do if the schema
+   * has changed since the last call.
+   */
+  refresh(): void {
     let current = ''
     try {
       current = this.#schemaVersions.map((read) => read()).join(' ')
@@ -94,6 +82,11 @@ class CompiledTables implements WrittenTables {
     this.#known.clear()
     this.#roots = undefined
     this.#hasOthers = undefined
+  }
+
+  /** Returns what is remembered of statements. */
+  size(): KeptSize {
+    return this.#known.size()
   }
 
   #programOf(sql: string, parameters: readonly SqliteValue[]): Program {
@@ -132,7 +125,7 @@ class CompiledTables implements WrittenTables {
   }
 }
 
-/** Returns whether the database has virtual tables that are not those of search indexes. */
+/** Returns whether the database has virtual tables that are not part of a search index. */
 function hasOtherVirtualTables(connection: Connection): boolean {
   const rows = rowsOf(
     connection,

@@ -5,20 +5,7 @@ import { folded } from '../../../schema/model.ts'
 import type { FoundTables } from '../../../schema/database.ts'
 import type { WrittenTables } from '../writing/written-tables.ts'
 
-/** Knows when the tables of a database have changed. */
-export interface VersionClock {
-  /**
-   * Returns a number that is larger after each change of a row of these collections. Undefined: unknown, for
-   * instance because the file is locked, or because a view depends on the time.
-   */
-  version(collections: readonly PublishedCollection[]): number | undefined
-  /** Called when collections were opened, with the tables of the database. */
-  opened(tables: FoundTables, collections: readonly PublishedCollection[]): void
-  /** Called after each commit of the connection, before its result is known to anyone. */
-  committed(): void
-}
-
-/** Options of {@link versionClock}. */
+/** Options of {@link TableClock}. */
 export interface ClockOptions {
   /** The tables that the connection writes. */
   readonly written: WrittenTables
@@ -31,14 +18,10 @@ export interface ClockOptions {
 }
 
 /**
- * Creates the clock of the connection that is used for all writes of this storage. It counts their commits
- * by table. A commit of any other connection, in this process or in another one, counts for all tables.
+ * Reports when the tables of a database have changed. It counts the commits of the connection that is used for all writes
+ * of this storage, by table. A commit of any other connection, in this process or in another one, counts for all tables.
  */
-export function versionClock(connection: Connection, options: ClockOptions): VersionClock {
-  return new TableClock(connection, options)
-}
-
-class TableClock implements VersionClock {
+export class TableClock {
   readonly #connection: Connection
   readonly #options: ClockOptions
   // It changes only with the commits of other connections.
@@ -64,7 +47,11 @@ class TableClock implements VersionClock {
     this.#schemaVersion = connection.value('PRAGMA schema_version')
   }
 
-  readonly version: VersionClock['version'] = (collections) => {
+  /**
+   * Returns a number that is larger after each change of a row of these collections. Undefined: unknown, for
+   * instance because the file is locked, or because a view depends on the time.
+   */
+  version(collections: readonly PublishedCollection[]): number | undefined {
     try {
       if (!this.#isFresh || performance.now() - this.#askedAt > this.#options.maxStaleness) {
         if (this.#options.isFrozen()) return undefined
@@ -84,11 +71,13 @@ class TableClock implements VersionClock {
     return latest
   }
 
-  readonly opened: VersionClock['opened'] = (tables, collections) => {
+  /** Called when collections were opened, with the tables of the database. */
+  opened(tables: FoundTables, collections: readonly PublishedCollection[]): void {
     this.#describe(collections, (table) => tables.find(table)?.kind)
   }
 
-  readonly committed: VersionClock['committed'] = () => {
+  /** Called after each commit of the connection, before its result is returned. */
+  committed(): void {
     this.#isFresh = false
     this.#changes += 1
     this.#own = this.#changes
