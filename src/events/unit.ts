@@ -23,6 +23,16 @@ export interface UnitOptions<Result>
   readonly rejectedAtCommit?: (error: unknown) => Result | undefined
 }
 
+/**
+ * Runs work of the library around that of an event, in the transaction of its unit: before it, and after it with its result,
+ * before the commit. Returns the result. If it throws, the transaction is rolled back, and nothing of it is a rejected save.
+ * It MUST NOT change anything else, because a unit is repeated after a conflict.
+ */
+export type Surround = <Result>(
+  transaction: StorageTransaction,
+  work: () => MaybePromise<Result>,
+) => MaybePromise<Result>
+
 /** What a unit of work has done so far. */
 interface Log {
   /** Whether its work has ended, so that only the commit can fail. */
@@ -51,6 +61,7 @@ export class Unit {
   readonly #around: Unit | undefined
   #writes = 0
   #isOutermost = false
+  #surround: Surround | undefined
 
   private constructor(
     { runtime, transaction, depth }: Pick<Unit, 'runtime' | 'transaction' | 'depth'>,
@@ -64,10 +75,14 @@ export class Unit {
     this.#around = around
   }
 
-  /** Returns what surrounds an event that no other one has invoked. */
-  static outside(runtime: Runtime): Unit {
+  /**
+   * Returns what surrounds an event that no other one has invoked. `surround` runs in the transaction of that event, but in
+   * none that its `prepare` begins.
+   */
+  static outside(runtime: Runtime, surround?: Surround): Unit {
     const unit = new Unit({ runtime, transaction: undefined, depth: 0 }, emptyLog())
     unit.#isOutermost = true
+    unit.#surround = surround
     return unit
   }
 
@@ -90,8 +105,13 @@ export class Unit {
       const attempt = (transaction?: StorageTransaction): MaybePromise<Result> => {
         const { runtime, depth } = this
         const unit = new Unit({ runtime, transaction, depth }, log)
-        return whenDone(work(unit), (result) => {
-          if (log.failure !== undefined) throw log.failure.error
+        const own = (): MaybePromise<Result> =>
+          whenDone(work(unit), (result) => {
+            if (log.failure !== undefined) throw log.failure.error
+            return result
+          })
+        const surround = transaction && this.#surround
+        return whenDone(surround === undefined ? own() : surround(transaction, own), (result) => {
           log.hasEnded = true
           return result
         })
@@ -124,7 +144,9 @@ export class Unit {
     contention: Contention,
     attempt: (transaction: StorageTransaction) => MaybePromise<Result>,
   ): Promise<Result> {
-    const options = oneWrite === true ? { mode, brief, oneWrite } : { mode, brief }
+    // What surrounds the work writes as well.
+    const isOneWrite = oneWrite === true && this.#surround === undefined
+    const options = isOneWrite ? { mode, brief, oneWrite } : { mode, brief }
     const work = contention.attempt(attempt)
     const begin = (): Promise<Result> =>
       this.runtime.adapter.transaction(options, mode === 'write' ? asTransaction(work) : work)
