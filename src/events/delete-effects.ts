@@ -18,9 +18,9 @@ export interface StoredRow {
   readonly row: Row
 }
 
-/** What a delete leads to. */
+/** The changes that a delete requires. */
 export interface Effects {
-  /** The rows to delete: that of the event first, and each before those that refer to it. */
+  /** The rows to delete. The first is the item of the event; each row precedes the rows that refer to it. */
   readonly doomed: readonly StoredRow[]
   /** The rows whose fields become null. */
   readonly detached: readonly (StoredRow & { readonly fields: readonly string[] })[]
@@ -31,8 +31,8 @@ export interface Effects {
 }
 
 /**
- * Returns what the delete of an item leads to; undefined if the item does not exist. Throws ITEM_IN_USE if there
- * are too many levels of items.
+ * Returns the effects of deleting an item; undefined if the item does not exist. Throws ITEM_IN_USE if there are too
+ * many levels of items.
  */
 export async function effectsOf(event: DeleteEvent, scope: Scope): Promise<Effects | undefined> {
   const { collection, conditions } = event

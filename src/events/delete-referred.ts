@@ -21,8 +21,8 @@ import type { Scope } from './scope.ts'
 const maxStorageLevels = 500
 
 /**
- * Deletes an item to which others may refer. Throws ITEM_IN_USE if one of them restricts the delete. If
- * storage does not enforce all references, changes or deletes the referring items before.
+ * Deletes an item to which other items may refer. Throws ITEM_IN_USE if one of them restricts the delete. If
+ * storage does not enforce all references, changes or deletes the referring items first.
  */
 export async function deleteReferred(
   event: DeleteEvent,
@@ -52,8 +52,8 @@ interface Deletes {
 }
 
 /**
- * Returns whether storage does all that a delete of an item of the collection leads to: not at all, up to a
- * number of levels if a cascade leads to its own collection, or alone.
+ * Returns whether storage performs the effects of a delete: not at all, up to a number of levels if a cascade leads
+ * back to the collection, or completely.
  */
 function deletesInStorage(
   collection: PublishedCollection,
@@ -98,7 +98,7 @@ async function deleteAll(deletes: Deletes, isInStorage: boolean): Promise<Writte
   }
 }
 
-/** Throws an error other than that of storage which rejects the delete of an item to which others refer. */
+/** Throws the error again unless storage rejected the delete because other items refer to the item. */
 function requireReferenced(error: unknown): void {
   if (!isStorageError(error) || error.kind !== 'referenced') throw error
 }
@@ -116,8 +116,8 @@ async function applyEffects({ scope, remove }: Deletes, effects: Effects): Promi
 }
 
 /**
- * Deletes all rows but the first, in an order that storage accepts. Rows that refer to each other in a circle
- * are detached before. Returns the former values of the first row that became null.
+ * Deletes all rows but the first, in an order that storage accepts. First detaches rows that refer to each other in a
+ * circle. Returns the former values of the first row that became null.
  */
 async function deleteRows(doomed: readonly StoredRow[], source: Scope['source']): Promise<Row> {
   const [first, ...others] = doomed as readonly [StoredRow, ...StoredRow[]]
@@ -158,7 +158,7 @@ async function deleteRows(doomed: readonly StoredRow[], source: Scope['source'])
   return former
 }
 
-/** Returns the fields by which a row refers to one of others, as far as they can be null. */
+/** Returns the nullable fields by which a row refers to one of the other rows. */
 function namesInCircle({ collection, row }: StoredRow, others: readonly StoredRow[]): string[] {
   const leading = collection.references.filter(({ fields, to }) => {
     if (fields.some((field) => field.required || field.inKey)) return false
@@ -181,7 +181,7 @@ function nullsOf(names: readonly string[]): Row {
   return Object.fromEntries(names.map((name) => [name, null]))
 }
 
-/** Returns what a delete leads to that storage has rejected; undefined if storage can't read any more. */
+/** Returns the effects of a delete that storage has rejected; undefined if storage can no longer read. */
 async function effectsAfter({ event, scope }: Deletes): Promise<Effects | undefined> {
   try {
     return await effectsOf(event, scope)
@@ -192,7 +192,7 @@ async function effectsAfter({ event, scope }: Deletes): Promise<Effects | undefi
   }
 }
 
-/** Returns rows in an order in which storage can delete them: each after those that refer to it. */
+/** Returns rows in an order in which storage can delete them: each row follows the rows that refer to it. */
 function referringFirst(rows: readonly StoredRow[]): readonly StoredRow[] {
   const remaining = new Set(rows.map(({ collection }) => collection))
   const ordered: StoredRow[] = []

@@ -30,7 +30,7 @@ import type { Scope } from './scope.ts'
 import type { Unit } from './unit.ts'
 
 /**
- * Runs a Filter that no application code sees. Outside of a transaction it returns JSON text, if `form` allows and the
+ * Runs a Filter without application code. Outside of a transaction it returns JSON text, if `form` allows and the
  * adapter supports it.
  */
 export function filterDirectly(
@@ -55,7 +55,7 @@ export function filterDirectly(
     : filterAsRows(adapter, event, context)
 }
 
-/** Returns what the reads of a caller are counted by: its user, or its address if it has none. */
+/** Returns the name under which the reads of a caller are counted: its user, or its address if it has no user. */
 function shareOf({ principal, peer }: Caller): string {
   const { user, keyId } = principal
   return user ?? keyId ?? clientKeyOf(peer?.())
@@ -121,7 +121,7 @@ export async function filterInScope(event: FilterEvent, scope: Scope): Promise<O
     rows = page.rows.map((row) => selected(row, select))
     count = page.count
     if (after === undefined) return
-    // A handler may change items, but not the list: it is that of the count and of the next page.
+    // A handler may change items, but not which items are listed: the count and the next page depend on it.
     const items = Object.freeze(rows.map((row) => itemOf(collection, row, select)))
     const seen: AfterFilter<CollectionShape> = { items, ...scope.context() }
     await scope.call('after', () => after(seen))

@@ -25,8 +25,8 @@ export class Rollback extends Error {
   }
 
   /**
-   * Returns the rejection as the caller of the outermost event may see it. The rejected event may be one
-   * that a handler invoked with the rights of `system`.
+   * Returns the parts of the rejection that the caller of the outermost event may read. A handler may have invoked the
+   * rejected event with the rights of `system`.
    */
   outcomeFor(principal: Principal): RejectedOutcome {
     const { rejected, collection } = this

@@ -29,9 +29,9 @@ export function joinable(unit: Unit, calls: NestedCalls): Joinable {
 }
 
 /**
- * Runs work that writes in the transaction of a context: that of a handler, or of `transaction`. If the work
- * fails, the transaction is rolled back. Throws a TypeError if the context has no transaction. `name` is
- * that of the function that the application has called, for messages.
+ * Runs work that writes in the transaction of a context, which a handler or the code of `transaction` has received. If
+ * the work fails, the transaction is rolled back. Throws a TypeError if the context has no transaction. Messages
+ * contain `name`, the function that the application has called.
  */
 export function joinTransaction<Result>(
   context: object,

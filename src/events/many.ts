@@ -26,7 +26,7 @@ export interface OneOfMany {
   readonly outcome: ItemOutcome | RejectedOutcome
 }
 
-/** The outcome of {@link ManySaves}: that of each save, or if one was rejected, of the rejected ones. */
+/** The outcomes of {@link ManySaves}: of all saves, or only of the rejected saves if there are any. */
 export interface ManyOutcome {
   readonly rejected: boolean
   readonly saves: readonly OneOfMany[]
@@ -37,7 +37,7 @@ export interface PreparedSave extends Pick<OneOfMany, 'index' | 'event'> {
   readonly prepared: Prepared | undefined
 }
 
-/** Several saves after `prepare` of their events, and those that it has rejected. */
+/** Several saves after `prepare` of their events, and the saves that it has rejected. */
 export interface PreparedMany {
   readonly ready: readonly PreparedSave[]
   readonly rejected: readonly OneOfMany[]
@@ -108,7 +108,7 @@ export async function saveMany(
       const { index, event } = one
       const outcome = await saveOne(one, save)
       if (outcome instanceof Rollback) {
-        // It was rejected after it had written, so the next saves would not see the rows as they are stored.
+        // It was rejected after it had written, so the next saves would read rows that will be rolled back.
         rejections.push({ index, event, outcome: outcome.outcomeFor(caller.principal) })
         throw new ManyRollback(outcome.rejected, outcome.collection, rejections)
       }

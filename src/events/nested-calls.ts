@@ -11,8 +11,8 @@ export interface NestedCalls {
   /** Returns the same promise. Its rejection is never unhandled, which would end the process. */
   watch<Result>(name: string, call: Promise<Result>): Promise<Result>
   /**
-   * Returns a promise that resolves once the calls have ended that something waits for, although the code that made them
-   * has ended. Undefined if there are none, or if a call was not awaited, so that the event fails anyway.
+   * Returns a promise that resolves once all awaited calls have ended, which may run longer than the code that made
+   * them. Undefined if there are none, or if a call was not awaited, so that the event fails anyway.
    */
   ended(): Promise<void> | undefined
   /**
@@ -61,7 +61,7 @@ export function nestedCalls(): NestedCalls {
 
   function ended(): Promise<void> | undefined {
     if (running.size === 0 || open.size > 0) return undefined
-    // What waits for a call may make further ones.
+    // Code that waits for a call may make further calls.
     return Promise.all(running).then(ended)
   }
 

@@ -6,7 +6,7 @@ import { cursorAfter, requireOwnCursor, type CursorPlan, type Paging } from '../
 import { shownCount, type Row, type StorageQuery } from '../request/query.ts'
 import type { ReadContext, StorageAdapter, StoragePage } from '../storage/adapter.ts'
 
-/** For whom a page is read, and how. */
+/** The caller for whom a page is read, and the form of its items. */
 export interface PagedRead {
   readonly caller: Principal
   readonly form: 'text' | 'rows'
@@ -15,7 +15,7 @@ export interface PagedRead {
 
 /** Items as storage returns them: rows, or JSON text. */
 interface Found<Item> {
-  /** Those of the page, and one more if there is a next page. */
+  /** The items of the page, and one more if there is a next page. */
   readonly items: readonly Item[]
   readonly count: number | null
 }
@@ -44,7 +44,7 @@ export async function filterPaged(
   const counted = isEstimated
     ? await countByEstimate(adapter, event, cursor, found.items.length)
     : { count: found.count, isEstimated }
-  // Page and count must be of one state.
+  // Page and count must be read from one snapshot.
   if (counted === undefined) {
     return filterPaged(adapter, event, { cursor, estimates: false }, reading)
   }
@@ -72,8 +72,8 @@ export async function filterByCursor(
 }
 
 /**
- * Reads the rows of a page with a cursor. If it is more than one read, they must be of one state: those of a
- * transaction.
+ * Reads the rows of a page with a cursor. `read` must read from one snapshot, such as a transaction, if the page needs
+ * several reads.
  */
 export async function readRows(
   read: PageSource,
@@ -104,7 +104,7 @@ async function readStorage(
     if (cursor === undefined || cursor.ranges.length === 1) return found
     if (found.items.length >= wantedOf(query, cursor)) return found
   }
-  // Several reads must be of one state.
+  // Several reads need one snapshot.
   return adapter.transaction({ mode: 'read', brief: true }, (on) =>
     readAll((part) => on.filter(collection, part), query, cursor),
   )
@@ -166,7 +166,7 @@ async function readRanges<Item>(
   return { items, count }
 }
 
-/** Returns how many items are read: one more than those of the page shows whether there is a next page. */
+/** Returns the number of items to read: an item after the page shows that there is a next page. */
 function wantedOf({ limit }: StorageQuery, cursor: CursorPlan | undefined): number {
   return cursor !== undefined && limit > 0 && limit < Number.MAX_SAFE_INTEGER ? limit + 1 : limit
 }
@@ -192,7 +192,7 @@ async function nextOf(
   return cursorAfter(cursor, caller, typeof last === 'string' ? (JSON.parse(last) as Row) : last)
 }
 
-// An estimate describes all rows, including those outside of a row rule. What a search finds can't be estimated.
+// An estimate counts all rows, also those that a row rule excludes. The results of a search can't be estimated.
 function mayEstimate(
   { estimateCount }: StorageAdapter,
   { view, query }: FilterEvent,
@@ -215,7 +215,7 @@ async function countByEstimate(
   }
   const estimate = await adapter.estimateCount?.(collection, conditions)
   if (estimate === undefined) return undefined
-  // There are at least the items of the page, and at most those before an empty one.
+  // The count is at least the items of the page, and at most the items before an empty page.
   const least = found === 0 ? 0 : offset + found
   const most = found === 0 && offset > 0 && limit > 0 ? offset : Number.MAX_SAFE_INTEGER
   return { count: Math.min(Math.max(estimate, least), most), isEstimated: true }

@@ -10,7 +10,7 @@ import { requireRight } from '../request/roles.ts'
 import { viewOf, type View } from '../request/view.ts'
 import type { Scope } from './scope.ts'
 
-/** The item of a save as its references see it. */
+/** The item of a save whose references are checked. */
 export interface ReferringItem {
   readonly event: InsertEvent | UpdateEvent
   readonly scope: Scope
@@ -20,8 +20,8 @@ export interface ReferringItem {
 }
 
 /**
- * Returns the references that must be read before the item is written. Those that storage enforces are not read if the
- * caller may read all items; storage rejects the write then.
+ * Returns the references that must be read before the item is written. A reference that storage enforces is not read if
+ * the caller may read all items: storage then rejects the write.
  */
 export function dueReferences(referring: ReferringItem): readonly Reference[] {
   const { event, scope } = referring
@@ -34,7 +34,7 @@ export function dueReferences(referring: ReferringItem): readonly Reference[] {
   )
 }
 
-/** Returns the references of the item that refer to nothing that the caller may read. */
+/** Returns the references of the item that refer to no item, or to one that the caller may not read. */
 export async function missingReferences(
   referring: ReferringItem,
   among: readonly Reference[] = referring.event.collection.references,
@@ -108,7 +108,7 @@ export function isChanged(
   return fields.some(({ name }) => (item[name] ?? null) !== (stored[name] ?? null))
 }
 
-// A reference with a null refers to nothing, also if it has other parts.
+// A reference of several fields refers to no item if one of them is null.
 function isDue({ fields }: Reference, referring: ReferringItem): boolean {
   return storedValues(fields, referring.item) !== undefined && isChanged(fields, referring)
 }

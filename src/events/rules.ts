@@ -151,7 +151,7 @@ export function requireOwnRow(
 
 const noConditions: ReadonlySet<Condition> = new Set()
 
-/** Returns those of the conditions that the rows of other collections meet to which an item refers. */
+/** Returns the conditions that are met by the rows of other collections to which an item refers. */
 async function metThrough(
   { source, collection }: Scope,
   through: ReturnType<typeof throughIn>,

@@ -36,7 +36,7 @@ export interface Caller {
   readonly confirmed: ReadonlySet<string> | 'all'
   /** Returns a signal that is aborted when the client disconnects. Called only by code that waits. */
   readonly signal: () => AbortSignal | undefined
-  /** The language of messages; undefined for English, without texts of the application. */
+  /** The language of messages; undefined for the English messages of the library. */
   readonly language?: Language | undefined
   /** Returns the address of the client, if it is known. */
   readonly peer?: () => string | undefined

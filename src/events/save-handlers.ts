@@ -82,7 +82,7 @@ function unlessRejected(save: Save, call: () => MaybePromise<void>): MaybePromis
   )
 }
 
-/** Returns the items that a handler sees after the write. */
+/** Returns the items that a handler receives after the write. */
 function itemsOf({ event, written, stored }: Save): {
   readonly item: Item<CollectionShape>
   readonly stored: Readonly<ItemValues> | null

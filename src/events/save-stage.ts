@@ -15,11 +15,11 @@ export type SaveEvent = InsertEvent | UpdateEvent | DeleteEvent
 /** What Insert, Update and Delete each plug into `saveItem`. */
 export interface SaveSteps<Event extends SaveEvent> {
   /**
-   * Prepares the item. A preview always needs it. Otherwise the item of an Update or Delete is read only if
-   * something has to see it. Throws NOT_FOUND if it is read and does not exist.
+   * Prepares the item. A preview always needs it. Otherwise the item of an Update or Delete is read only if a check,
+   * a handler or a row rule needs it. Throws NOT_FOUND if it is read and does not exist.
    */
   open(save: Save<Event>): MaybePromise<undefined>
-  /** Writes the item and returns it. Throws NOT_FOUND if the item does not exist any more. */
+  /** Writes the item and returns it. Throws NOT_FOUND if the item no longer exists. */
   write(save: Save<Event>): MaybePromise<WrittenItem>
 }
 
@@ -72,7 +72,7 @@ export function decisionOn(event: SaveEvent, scope: Scope): MaybePromise<Decisio
   return decideFindings(scope.findings, subject, scope.caller.confirmed)
 }
 
-/** Returns the rejection of a save. That of a Delete shows its item, if that was read or written. */
+/** Returns the rejection of a save. For a Delete it contains the item, if the item was read or written. */
 export function rejectionOf(save: Save, validations: readonly ValidationEntry[]): RejectedOutcome {
   const { event, stored, unfit, scope } = save
   if (event.type !== 'Delete' || stored === null) return rejection(event, validations)

@@ -67,8 +67,8 @@ function nullFaults(event: InsertEvent, scope: Scope): readonly ValidationEntry[
 }
 
 /**
- * The steps of an Update: the stored item, changed by the submitted values. The item is read first unless
- * they alone decide whether they can be saved.
+ * The steps of an Update: the stored item, changed by the submitted values. The item is read first unless the
+ * submitted values can be saved without it.
  */
 export const updateSteps: SaveSteps<UpdateEvent> = {
   open(save) {
@@ -105,7 +105,7 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
   },
 }
 
-/** The steps of a Delete. Its item is read first only if a handler or a validation has to see it. */
+/** The steps of a Delete. Its item is read first only if a handler or a validation needs it. */
 export const deleteSteps: SaveSteps<DeleteEvent> = {
   open(save) {
     const { event, scope } = save
@@ -139,7 +139,7 @@ function settable(event: InsertEvent | UpdateEvent, scope: Scope): Row {
   return Object.fromEntries(Object.entries(values).filter(([name]) => !names.has(name)))
 }
 
-/** Returns the errors of the submitted values, and of those that the caller can't set. */
+/** Returns the errors of the submitted values, and of the values that the caller can't set. */
 function allFaults(
   event: InsertEvent | UpdateEvent,
   before: Row,

@@ -115,7 +115,7 @@ function validate(save: Save): MaybePromise<Rejection> {
   return whenDone(checkRules(rules, scope, draft ?? stored ?? {}, stored), () => undefined)
 }
 
-/** Rejects an item that refers to items which do not exist, as far as storage would not find that. */
+/** Rejects an item that refers to missing items, unless storage enforces the reference. */
 function checkReferences(save: Save): MaybePromise<Rejection> {
   const { event, scope, stored, draft: item } = save
   // An update that was not read has no reference that must be read first.

@@ -196,7 +196,7 @@ function keyIn({ key }: PublishedCollection, conditions: readonly Condition[]): 
   })
 }
 
-/** Returns a key as application code names it. */
+/** Returns a key in the form that application code uses. */
 function keyValue(key: StoredKey): StoredKey | StoredValue | undefined {
   return key.length > 1 ? key : key[0]
 }

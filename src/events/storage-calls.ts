@@ -16,7 +16,7 @@ export function countingOf({ during }: StorageCalls): Counting {
 
 /**
  * Runs work of a serving function of this library, which waits for nothing but storage. If it exceeds the time limit,
- * storage is late, and not code of the application.
+ * the cause is slow storage, not application code.
  */
 export function asStorageCall<Result>(
   context: object,
@@ -26,7 +26,7 @@ export function asStorageCall<Result>(
   return during === undefined ? work() : during(work)
 }
 
-/** Creates the error of application code that storage has kept for its whole time limit, in milliseconds. */
+/** Creates the error of application code that waited for storage during its whole time limit, in milliseconds. */
 export function storageIsLate(name: string, milliseconds: number): StorageError {
   const cause = new Error(`${name} waited for storage when its ${milliseconds} milliseconds ended`)
   return new StorageError('unavailable', { cause })

@@ -58,15 +58,15 @@ async function readFitting(
   return { stored: { ...row, ...nullsOf(unfit) }, unfit }
 }
 
-/** The fields with values that do not fit that were reported before, and those that information was added about. */
+/** The fields with unfit values that were reported before, and the fields about which information was added. */
 interface KnownUnfit {
   readonly reported: readonly string[]
   readonly added?: readonly string[]
 }
 
 /**
- * Returns the row that an Update or Delete has written. Throws NOT_FOUND if there is none. Storage leaves
- * values out that do not fit: the response has null and information for each, and they are reported.
+ * Returns the row that an Update or Delete has written. Throws NOT_FOUND if there is none. Storage omits unfit values:
+ * each is reported, and the response has null and information about it.
  */
 export function writtenRow(
   event: UpdateEvent | DeleteEvent,
@@ -91,7 +91,7 @@ export function writtenRow(
   return row
 }
 
-/** Adds information about stored values that do not fit, of which the response has those that the caller can read. */
+/** Adds information about unfit stored values. The response contains it for the fields that the caller can read. */
 export function addUnfit(
   { view }: UpdateEvent | DeleteEvent,
   scope: Scope,

@@ -7,7 +7,7 @@ import { Rollback } from './guard.ts'
 /** An event as its trace describes it. */
 export interface TracedEvent {
   readonly collection: PublishedCollection
-  /** Its name, which your application has given to a user-defined one. */
+  /** Its name; for a user-defined event, the name in the definition. */
   readonly event: string
   readonly principal: Principal
   /** Whether a handler invoked it. */
@@ -40,7 +40,7 @@ export function traced<Result>(
         return result
       },
       (error) => {
-        // It was rejected after something had been written: the transaction around it is undone.
+        // It was rejected after something had been written, so the transaction is rolled back.
         if (error instanceof Rollback) trace.outcome = 'rejected'
         throw error
       },

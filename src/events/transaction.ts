@@ -74,7 +74,7 @@ export function runTransaction<Result>(
 
 /**
  * Returns a collection within a transaction. A rejected event is a result, as outside of a transaction. If
- * it had written already, the transaction can't be committed any more.
+ * it had written already, the transaction can no longer be committed.
  */
 function accessWithin(
   unit: Unit,

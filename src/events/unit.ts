@@ -57,7 +57,7 @@ export class Unit {
   /** How many events are nested in each other. */
   readonly depth: number
   readonly #log: Log
-  /** The unit around it, which has written what this one has. */
+  /** The unit around it, which also counts the writes of this one. */
   readonly #around: Unit | undefined
   #writes = 0
   #isOutermost = false
@@ -76,7 +76,7 @@ export class Unit {
   }
 
   /**
-   * Returns what surrounds an event that no other one has invoked. `surround` runs in the transaction of that event, but in
+   * Returns the unit in which an event runs that no other event has invoked. `surround` runs in the transaction of that event, but in
    * none that its `prepare` begins.
    */
   static outside(runtime: Runtime, surround?: Surround): Unit {
@@ -86,14 +86,14 @@ export class Unit {
     return unit
   }
 
-  /** Whether it surrounds an event that no other one has invoked. */
+  /** Whether its event was not invoked by another event. */
   get isOutermost(): boolean {
     return this.#isOutermost
   }
 
   /**
-   * Runs work as a unit of its own. A transaction that fails because of others is repeated, unless code of the
-   * application was called that must not run twice.
+   * Runs work as a unit of its own. A transaction that conflicts with another one is repeated, unless application code
+   * was called that must not run twice.
    */
   async run<Result>(
     options: UnitOptions<Result>,
@@ -110,8 +110,9 @@ export class Unit {
             if (log.failure !== undefined) throw log.failure.error
             return result
           })
-        const surround = transaction && this.#surround
-        return whenDone(surround === undefined ? own() : surround(transaction, own), (result) => {
+        const surround = this.#surround
+        const isPlain = surround === undefined || transaction === undefined
+        return whenDone(isPlain ? own() : surround(transaction, own), (result) => {
           log.hasEnded = true
           return result
         })
@@ -203,17 +204,17 @@ export class Unit {
     this.#around?.wrote(rows)
   }
 
-  /** Makes the unit fail, also if application code catches the error, because what was written must be rolled back. */
+  /** Makes the unit fail even if application code catches the error, because its writes must be rolled back. */
   fail(error: unknown): void {
     this.#log.failure ??= { error }
   }
 
-  /** Called before code of the application, after which the unit is not repeated. */
+  /** Called before application code, after which the unit is not repeated. */
   callsCode(): void {
     this.#log.hasCalledCode = true
   }
 
-  /** Called if code of the application has not ended in time, so that it may still run. */
+  /** Called if application code has not ended in time, so that it may still run. */
   timedOut(): void {
     this.#log.hasTimedOut = true
   }

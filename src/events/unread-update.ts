@@ -10,14 +10,14 @@ import { writtenRow } from './stored-item.ts'
 import { isAboutItem } from './write-faults.ts'
 
 /**
- * Returns whether the submitted values of an Update can be saved whatever the stored item is: they have no
- * errors, and no code or row rule has to see the item.
+ * Returns whether the submitted values of an Update can be saved whatever the stored item is: they have no errors, and
+ * no application code or row rule needs the item.
  */
 export function needsNoStoredItem(event: UpdateEvent, scope: Scope): boolean {
   const { collection, view, submitted } = event
   const { serve, rulesOn, events, references } = collection
   if (serve !== undefined || rulesOn.Update.length > 0 || view.rows.length > 0) return false
-  if (events.Update !== undefined && seesItem(events.Update)) return false
+  if (events.Update !== undefined && handlersNeedItem(events.Update)) return false
   if (submitted.faults.length > 0 || submitted.computed !== undefined) return false
   if (references.length > 0 && changesReadReference(event, scope)) return false
   const { values } = submitted
@@ -30,7 +30,7 @@ export function needsNoStoredItem(event: UpdateEvent, scope: Scope): boolean {
   return true
 }
 
-function seesItem(handlers: object): boolean {
+function handlersNeedItem(handlers: object): boolean {
   return Object.keys(handlers).some((moment) => moment !== 'prepare')
 }
 
@@ -74,8 +74,8 @@ function updateUnread(event: UpdateEvent, scope: Scope, changes: Row): MaybeProm
 }
 
 /**
- * Returns what an Update writes whose submitted values decide alone. They may repeat the key, which does not change: a
- * database may reject any value for it.
+ * Returns the values that an Update writes that needs no stored item. The submitted values may repeat the key, which
+ * does not change: a database may reject any value for it.
  */
 function unreadChanges({ collection, submitted }: UpdateEvent): Row {
   const { values } = submitted

@@ -29,9 +29,9 @@ export interface FailedSave {
 export class MissingReference extends Error {}
 
 /**
- * Returns what a failed write means to the client. Throws the error if that is not about the item. Storage
- * reports one violated constraint; references and unique groups of the definition are all checked again,
- * so that the entries are the same on every storage.
+ * Returns the entries of the client for a failed write. Throws the error if it is not about the item. Storage reports
+ * one violated constraint; all references and unique groups of the definition are checked again, so that the entries
+ * are the same on every storage.
  */
 export async function writeFaults(
   save: FailedSave,

@@ -47,11 +47,11 @@ describe('what surrounds an event', () => {
     const { runtime, event } = prepared({
       events: {
         Insert: {
-          prepare: async ({ own }) => {
-            await own.insert({ id: 2 })
+          prepare: async ({ find }) => {
+            await find('notes')
           },
-          before: async ({ own }) => {
-            await own.filter()
+          before: async ({ collection }) => {
+            await collection('notes').filter()
           },
         },
       },
