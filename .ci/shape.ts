@@ -31,6 +31,22 @@ const oddWords: readonly (readonly [RegExp, string])[] = [
   [/\bD\d\d?a?\b(?!-)|\bsections? \d/, 'a link to a heading of docs/contract.md'],
 ]
 
+/** Constructions to avoid in comments and pages, and what to write instead. */
+const oddProse: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:that|those) of\b/i, 'the noun itself, or a possessive'],
+  [/\balso if\b/i, 'even if, also when'],
+  [/\bany more\b/i, 'no longer'],
+  [/\bno more than\b/i, 'at most'],
+  [/(?<!\bthere )\bis no such\b/i, 'does not exist'],
+  [/\bcan not\b/i, "can't"],
+  [/\b(?:knows|gave)\b/i, 'has, supports, returned'],
+  [/\b(?:has|have) to see\b|\bdecides? alone\b/i, 'needs, is needed for'],
+  [/\bnames no\b/i, 'has no'],
+  [/\btexts\b/i, 'strings, messages'],
+  [/\bwhole numbers?\b/i, 'integer'],
+  [/\breal (?:day|date)s?\b/i, 'valid date'],
+]
+
 /** Where such an expression is right, and why. */
 const exemptions: readonly {
   readonly path: string
@@ -66,6 +82,36 @@ const exemptions: readonly {
     path: 'src/service.ts',
     text: /\bcloseParts\b/g,
     why: 'parts of a service, as in service-part.ts',
+  },
+  {
+    path: 'src/assemble.ts',
+    text: /\b(?:transactionsOf|join|start)Parts\b/g,
+    why: 'parts of a service, as in service-part.ts',
+  },
+  ...['src/http/response-queue.ts', 'docs/guides/node.md'].map((path) => ({
+    path,
+    text: /\bREFUSED_STREAM\b|\brefusedStream\b/g,
+    why: 'an error code of HTTP/2',
+  })),
+  {
+    path: 'docs/guides/commands.md',
+    text: /\bth(?:at|ose) of\b/g,
+    why: 'printed by the command line',
+  },
+  {
+    path: 'docs/guides/messages.md',
+    text: /^\| `\w+` .*/g,
+    why: 'the messages as clients receive them',
+  },
+  {
+    path: 'docs/contract.md',
+    text: /"A value that you can not see does not allow this\."/g,
+    why: 'a message as clients receive it',
+  },
+  {
+    path: 'docs/contract.md',
+    text: /\blookup of RFC 4647\b/g,
+    why: 'a term of that RFC',
   },
   {
     path: 'docs/guides/security.md',
@@ -116,11 +162,22 @@ function oddWordsIn(paths: readonly string[]): readonly Finding[] {
   return paths.flatMap((path) =>
     linesOf(path).flatMap((text, index) => {
       const judged = withoutExempted(path, text)
-      return oddWords
-        .filter(([pattern]) => pattern.test(judged))
-        .map(([, write]) => ({ place: `${path}:${index + 1}`, text, write }))
+      const prose = proseOf(path, judged)
+      const found = [
+        ...oddWords.filter(([pattern]) => pattern.test(judged)),
+        ...oddProse.filter(([pattern]) => pattern.test(prose)),
+      ]
+      return found.map(([, write]) => ({ place: `${path}:${index + 1}`, text, write }))
     }),
   )
+}
+
+/** Returns the comment of a line of code, without quoted code; a line of a page as it is. */
+function proseOf(path: string, line: string): string {
+  const comment = path.endsWith('.md')
+    ? line
+    : (/(?:^|\s)(?:\/\/|\/?\*\*?)(.*)/.exec(line)?.[1] ?? '')
+  return comment.replace(/`[^`]*`/g, '')
 }
 
 function withoutExempted(path: string, line: string): string {
