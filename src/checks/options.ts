@@ -205,8 +205,9 @@ function sizeAdvice(issue: z.core.$ZodRawIssue, bound: string, size: number): st
 }
 
 function unionAdvice(issue: z.core.$ZodRawIssue): string {
-  if (issue.discriminator === 'type') {
-    return 'must be text, integer, bigint, decimal, double, boolean, date, time, dateTime, instant, uuid or json'
+  if (issue.discriminator !== undefined) {
+    const values = ((issue.options ?? []) as readonly unknown[]).map(String)
+    return `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1) ?? ''}`
   }
   const alternatives = (issue.errors ?? []) as readonly (readonly z.core.$ZodIssue[])[]
   return Array.from(new Set(alternatives.map(messagesOf))).join(', or ')

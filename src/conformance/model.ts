@@ -1,3 +1,4 @@
+import type { FieldTypeName } from '../definition/field.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
@@ -80,9 +81,23 @@ function rank(collection: PublishedCollection, field: string, row: Row): string 
   const value = row[field] ?? null
   if (value === null) return '0'
   const type = collection.byName.get(field)?.type ?? 'text'
-  if (['integer', 'bigint', 'decimal'].includes(type)) return `1${numberRank(value)}`
+  return `1${ranks[type](value)}`
+}
+
+const ranks: Readonly<Record<FieldTypeName, (value: StoredValue) => string>> = {
+  text: codePoints,
+  integer: numberRank,
+  bigint: numberRank,
+  decimal: numberRank,
+  double: codePoints,
+  boolean: codePoints,
+  date: codePoints,
+  time: codePoints,
+  dateTime: codePoints,
   // Without its Z, an instant with a fraction sorts after the one without.
-  return `1${codePoints(type === 'instant' ? String(value).slice(0, -1) : String(value))}`
+  instant: (value) => codePoints(String(value).slice(0, -1)),
+  uuid: codePoints,
+  json: codePoints,
 }
 
 function numberRank(value: StoredValue): string {
@@ -90,6 +105,8 @@ function numberRank(value: StoredValue): string {
   return scaled.toString().padStart(41, '0')
 }
 
-function codePoints(text: string): string {
-  return Array.from(text, (one) => (one.codePointAt(0) ?? 0).toString(16).padStart(6, '0')).join('')
+function codePoints(value: StoredValue): string {
+  return Array.from(String(value), (one) =>
+    (one.codePointAt(0) ?? 0).toString(16).padStart(6, '0'),
+  ).join('')
 }

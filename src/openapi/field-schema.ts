@@ -103,20 +103,27 @@ function timePattern({ definition }: PublishedField): string {
   return `[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}${fraction}`
 }
 
-const boundTypes: readonly FieldTypeName[] = [
-  'bigint',
-  'decimal',
-  'date',
-  'time',
-  'dateTime',
-  'instant',
-]
+// Whether the description has the bounds of a type, because `minimum` and `maximum` of JSON Schema are numbers.
+const describesBounds: Readonly<Record<FieldTypeName, boolean>> = {
+  text: false,
+  integer: false,
+  bigint: true,
+  decimal: true,
+  double: false,
+  boolean: false,
+  date: true,
+  time: true,
+  dateTime: true,
+  instant: true,
+  uuid: false,
+  json: false,
+}
 
 /** Returns the description of a field, with what its schema can't express. */
 function descriptionOf(field: PublishedField, place: ValuePlace): string {
   const { definition, type } = field
   const { minimum, maximum } = definition as Bounds<Json>
-  const isBound = boundTypes.includes(type)
+  const isBound = describesBounds[type]
   return [
     definition.description,
     // The explorer shows the name of a property instead of its title.

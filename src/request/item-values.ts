@@ -1,4 +1,5 @@
 import { hasFraction, withoutZeroFraction } from '../definition/value-forms.ts'
+import type { Field } from '../definition/field.ts'
 import { suggestion } from '../checks/nearest-name.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
@@ -106,9 +107,11 @@ function defaultOf(
   now: () => Date,
 ): StoredValue {
   if (field.generated === 'uuid') return crypto.randomUUID()
-  if (field.generated === 'now') return timeOf(field, now())
+  const { definition } = field
+  if ('generated' in definition && definition.generated === 'now')
+    return currentTime(definition, now())
   if (field.hasColumnDefault) return null
-  const declared = (field.definition as { readonly default?: unknown }).default
+  const declared: unknown = definition.default
   const isComputed = typeof declared === 'function'
   const value: unknown = isComputed ? (declared as () => unknown)() : declared
   if (value === undefined || value === null) return null
@@ -120,10 +123,19 @@ function defaultOf(
   )
 }
 
-function timeOf({ type, definition }: PublishedField, now: Date): string {
+type TimeField = Extract<Field, { readonly type: 'date' | 'time' | 'dateTime' | 'instant' }>
+
+function currentTime(definition: TimeField, now: Date): string {
   const complete = now.toISOString()
-  if (type === 'date') return complete.slice(0, 10)
-  if (type === 'time') return complete.slice(11, 19)
-  const instant = hasFraction(definition) ? complete : `${complete.slice(0, 19)}Z`
-  return withoutZeroFraction(type === 'dateTime' ? instant.slice(0, -1) : instant)
+  const toSecond = complete.slice(0, 19)
+  switch (definition.type) {
+    case 'date':
+      return complete.slice(0, 10)
+    case 'time':
+      return complete.slice(11, 19)
+    case 'dateTime':
+      return withoutZeroFraction(hasFraction(definition) ? complete.slice(0, -1) : toSecond)
+    case 'instant':
+      return withoutZeroFraction(hasFraction(definition) ? complete : `${toSecond}Z`)
+  }
 }
