@@ -17,16 +17,16 @@ export interface EndpointResponse<Response = unknown> {
 export interface CallOptions {
   /** Aborts the call. */
   readonly signal?: AbortSignal | undefined
-  /** Milliseconds for the whole call with its retries. Default: that of the connection. */
+  /** Milliseconds for the whole call with its retries. Default: the limit of the connection. */
   readonly timeout?: number | undefined
-  /** The maximum number of bytes of the response. Default: that of the connection. */
+  /** The maximum number of bytes of the response. Default: the limit of the connection. */
   readonly maxResponseBytes?: number | undefined
   /**
    * Identifies the effect of the call to the other service, so that it can be retried: 1 to 255 printable ASCII
    * characters, without a space at either end. It is sent in the header that the connection names.
    */
   readonly idempotencyKey?: string | undefined
-  /** Replaces the base URL, for instance with that of a tenant. Its host must be in `allowHosts`. */
+  /** Replaces the base URL, for instance with the URL of a tenant. Its host must be in `allowHosts`. */
   readonly baseUrl?: string | undefined
   /**
    * Replaces the path and the query, for instance with the link to the next page. It must have the

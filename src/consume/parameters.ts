@@ -64,11 +64,11 @@ export function pairsOf(
   const sent = options.name ?? name
   if (value === undefined || value === null) return options.required === true ? undefined : []
   if (options.list === undefined) {
-    const text = textOf(value, options)
+    const text = sentText(value, options)
     return text === undefined ? undefined : [[sent, text]]
   }
   if (!Array.isArray(value)) return undefined
-  const texts = value.map((each) => textOf(each, options))
+  const texts = value.map((each) => sentText(each, options))
   if (texts.includes(undefined)) return undefined
   if (options.list === 'repeated') return texts.map((text = '') => [sent, text])
   // A comma inside a value would become two values.
@@ -76,7 +76,7 @@ export function pairsOf(
   return texts.length === 0 ? [] : [[sent, texts.join(',')]]
 }
 
-function textOf(value: unknown, { type, values }: ParameterOptions): string | undefined {
+function sentText(value: unknown, { type, values }: ParameterOptions): string | undefined {
   if (!isOfType(value, type)) return undefined
   if (values !== undefined && !values.includes(value)) return undefined
   return String(value)

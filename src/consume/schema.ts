@@ -46,8 +46,8 @@ export interface SampleSchema<Value> extends Schema<Value> {
 }
 
 /**
- * Returns a schema whose type is that of a sample value. Values are not checked at run time. An empty
- * array or null in the sample gives a type from which nothing can be read: use a complete sample.
+ * Returns a schema with the type of a sample value. Values are not checked at run time. An empty array or null in the
+ * sample has a type without members: use a complete sample.
  */
 export function sample<const Value>(value: Value): SampleSchema<Widened<Value>> {
   return Object.freeze({ ...unchecked<Widened<Value>>(), sample: value as Widened<Value> })

@@ -1,7 +1,7 @@
 import type { CollectionAccess } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import type { Json } from '../protocol/json.ts'
-import type { Caller } from './rules/caller.ts'
+import type { CallerReader } from './rules/caller-reader.ts'
 import { itemError, prepareItems, type AnyRule, type PreparedItem } from './rules/prepare-items.ts'
 import { RuleError } from './rules/rule-error.ts'
 import { tryItem, writeItem, type RuleResult } from './rules/write-items.ts'
@@ -9,7 +9,7 @@ import { flatten, type FlattenOptions } from './tables/flatten.ts'
 import { readTables, type ResponseReader } from './tables/read-tables.ts'
 import type { ResponseTables } from './tables/table.ts'
 
-/** The collections of a transaction, as `service.as(user).transaction` gives them. */
+/** The collections of a transaction, as `service.as(user).transaction` passes them. */
 export interface TargetCollections {
   readonly collection: (
     definition: CollectionShape,
@@ -46,7 +46,7 @@ export function tablesOf(response: unknown, options?: FlattenOptions): MakeTable
 export interface ResponseHandling {
   readonly tables: MakeTables
   readonly rules: readonly AnyRule[]
-  readonly caller: Caller
+  readonly caller: CallerReader
   /** Called after the rules, in the same transaction. */
   readonly onSuccess?: ((at: never) => void | Promise<void>) | undefined
 }

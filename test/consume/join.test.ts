@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { connection, endpoint, rule } from '../../src/entries/consume.ts'
 import { joinResponse, tablesOf } from '../../src/consume/store-response.ts'
-import { callerOf } from '../../src/consume/rules/caller.ts'
+import { callerReader } from '../../src/consume/rules/caller-reader.ts'
 import { RuleError } from '../../src/consume/rules/rule-error.ts'
 import { defineCollection, integer, json, text } from '../../src/entries/index.ts'
 import type { Json } from '../../src/protocol/json.ts'
@@ -12,7 +12,7 @@ import { caught } from '../kit/expectations.ts'
 function joinTables(
   rules: Parameters<typeof joinResponse>[0]['rules'],
   tables: ReturnType<typeof tablesOf>,
-  caller: ReturnType<typeof callerOf>,
+  caller: ReturnType<typeof callerReader>,
 ) {
   return joinResponse({ rules, tables, caller }).items
 }
@@ -131,14 +131,14 @@ test('rules give what loops over the response give, for 2000 responses', () => {
   )
   const property = fc.property(some(shipment), word, (response, sent) => {
     const rules = [scans, parcels, roots] as never
-    const items = joinTables(rules, tablesOf(response), callerOf({ sent }))
+    const items = joinTables(rules, tablesOf(response), callerReader({ sent }))
     expect(items.map((item) => item.values)).toEqual(naive(response as Shipment[], sent))
   })
   fc.assert(property, { numRuns: 2000 })
 })
 
 test('a response without body has no rows', () => {
-  expect(joinTables([roots as never], tablesOf(null), callerOf({}))).toEqual([])
+  expect(joinTables([roots as never], tablesOf(null), callerReader({}))).toEqual([])
 })
 
 test('the entries of a dictionary are joined with their keys', () => {
@@ -153,7 +153,7 @@ test('the entries of a dictionary are joined with their keys', () => {
     set: { a: ({ key }) => key, b: { root: 'base' }, e: 'value' },
   })
   const tables = tablesOf({ base: 'EUR', rates: { USD: 1, GBP: 2 } }, { entries: ['rates'] })
-  expect(joinTables([rows as never], tables, callerOf({})).map((item) => item.values)).toEqual([
+  expect(joinTables([rows as never], tables, callerReader({})).map((item) => item.values)).toEqual([
     { a: 'USD', b: 'EUR', e: 1 },
     { a: 'GBP', b: 'EUR', e: 2 },
   ])
@@ -162,7 +162,7 @@ test('the entries of a dictionary are joined with their keys', () => {
 test('a column named like a member of every object is null where it is absent', () => {
   const any = endpoint(api, { name: 'any', path: '/' })
   const odd = rule(any, { into: values, set: { a: 'constructor', b: { caller: 'toString' } } })
-  const [item] = joinTables([odd], tablesOf({}), callerOf({}))
+  const [item] = joinTables([odd], tablesOf({}), callerReader({}))
   expect(item?.values).toEqual({ a: null, b: null })
 })
 
@@ -175,7 +175,7 @@ describe('a rule whose function fails is a RuleError', () => {
     ['returns a promise', { set: { a: () => Promise.reject(new Error()) } }, 'a promise'],
   ])('%s', (_what, options, reason) => {
     const failed = rule(any, { from: 'list', into: values, ...options } as never)
-    const error = caught(() => joinTables([failed], tablesOf(response), callerOf({})))
+    const error = caught(() => joinTables([failed], tablesOf(response), callerReader({})))
     expect(error).toBeInstanceOf(RuleError)
     expect(error).toMatchObject({ rule: 'any/list', table: 'any/list', row: 2, pointer: '/list/0' })
     expect(error.message).toContain(`The rule any/list failed at row 2 of any/list (/list/0): `)
@@ -193,7 +193,7 @@ describe('the same key twice', () => {
     { c: 'a', n: 1 },
   ]
   const join = (own: object) =>
-    joinTables([rule(any, { ...options, ...own })], tablesOf(response), callerOf({}))
+    joinTables([rule(any, { ...options, ...own })], tablesOf(response), callerReader({}))
 
   test('is an error that names both rows', () => {
     const error = caught(() => join({}))
@@ -306,7 +306,7 @@ describe('a rule is checked where it is declared', () => {
 })
 
 describe('caller', () => {
-  const caller = callerOf({
+  const caller = callerReader({
     t: 'x',
     n: 5,
     u: 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11',

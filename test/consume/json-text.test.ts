@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseJson } from '../../src/consume/connection/json-text.ts'
+import { parseResponse } from '../../src/consume/connection/json-text.ts'
 
 const limits = { maxDepth: 64, largeNumbers: 'reject' } as const
 
@@ -10,7 +10,7 @@ test('valid JSON is parsed as JSON.parse does', () => {
       const spaced = space + text + space
       const large = /\d{16}|e\+?\d{3}/i.test(text)
       fc.pre(!large)
-      expect(parseJson(spaced, limits)).toEqual({ value: JSON.parse(text) as unknown })
+      expect(parseResponse(spaced, limits)).toEqual({ value: JSON.parse(text) as unknown })
     }),
     { numRuns: 2000 },
   )
@@ -24,7 +24,7 @@ test('text is accepted if and only if JSON.parse accepts it, apart from the limi
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
       const text = pieces.join('')
-      const result = parseJson(text, { ...limits, largeNumbers: 'string' })
+      const result = parseResponse(text, { ...limits, largeNumbers: 'string' })
       if ('value' in result) expect(() => void JSON.parse(text)).not.toThrow()
     }),
     { numRuns: 20_000 },
@@ -40,18 +40,18 @@ test.each([
   ['{12345678901234567890                    : 1}', 'invalid'],
   ['['.repeat(100_000), 'too deep'],
 ])('%s is rejected', (text, problem) => {
-  expect(parseJson(text, limits)).toEqual({ problem })
+  expect(parseResponse(text, limits)).toEqual({ problem })
 })
 
 test.each(['9007199254740991', '-9007199254740991', '1e300', '"12345678901234567890"', '1.5e-999'])(
   'the number or string %s is accepted',
   (text) => {
-    expect(parseJson(text, limits)).toEqual({ value: JSON.parse(text) as unknown })
+    expect(parseResponse(text, limits)).toEqual({ value: JSON.parse(text) as unknown })
   },
 )
 
 test('a name that JavaScript knows is an ordinary name', () => {
-  const parsed = parseJson('{"__proto__": {"a": 1}, "constructor": 2}', limits)
+  const parsed = parseResponse('{"__proto__": {"a": 1}, "constructor": 2}', limits)
   expect('value' in parsed && Object.keys(Object(parsed.value) as object)).toEqual([
     '__proto__',
     'constructor',

@@ -14,8 +14,8 @@ export interface ConnectionOptions {
   /** The URL below which the endpoints are: `https://api.example.com/v1`. */
   readonly baseUrl: string
   /**
-   * Headers of every request, but not those of its body, such as `content-type`, nor that of `authentication`. A
-   * function is called once for each request. Default: none.
+   * Headers of every request. Headers of the body, such as `content-type`, and the header of `authentication` are not
+   * allowed. A function is called once for each request. Default: none.
    */
   readonly headers?: Readonly<Record<string, Secret>> | undefined
   /** Query parameters of every request. A function is called once for each request. Default: none. */
@@ -37,7 +37,7 @@ export interface ConnectionOptions {
   /** Whether URLs may begin with `http:`. Default: false. */
   readonly allowHttp?: boolean | undefined
   /**
-   * Hosts that a call may use besides that of the base URL: `api.example.com`, with a port if it is
+   * Further hosts that a call may use, besides the one in `baseUrl`: `api.example.com`, with a port if it is
    * not the default port, or `*.example.com` for all subdomains. Default: none.
    */
   readonly allowHosts?: readonly string[] | undefined
@@ -47,8 +47,8 @@ export interface ConnectionOptions {
    */
   readonly allowPrivateAddresses?: boolean | readonly string[] | undefined
   /**
-   * The certificates that are trusted instead of those of Node, each as a PEM string: that of the service, or
-   * of the authority that signed it. Not on Bun. Default: those of Node.
+   * The certificates that are trusted instead of Node's certificates, each as a PEM string: the certificate of the
+   * service, or of the authority that signed it. Not on Bun. Default: the certificates of Node.
    */
   readonly ca?: string | readonly string[] | undefined
   /**

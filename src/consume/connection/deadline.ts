@@ -16,8 +16,8 @@ export interface TimeLimits {
 }
 
 /**
- * Runs work within a time. Rejects with `late()` when the time has passed, and with the reason of `signal`
- * once that is aborted, also if the work does not react to its signal.
+ * Runs work within a time. Rejects with `late()` when the time has passed, and with the reason of `signal` once it is
+ * aborted, even if the work does not react to its signal.
  */
 export async function withinTime<Result>(
   { timeout, signal, late }: TimeLimits,

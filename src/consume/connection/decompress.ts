@@ -48,7 +48,7 @@ export async function* decompressed(
   let stream = source
   for (const coding of codings.toReversed()) {
     const decoder = await decoders.get(coding)?.(stream)
-    // Errors of any of the streams are those of the last one.
+    // The last stream also emits the errors of the streams before it.
     if (decoder !== undefined) stream = pipeline(stream, decoder, () => undefined)
   }
   yield* stream as AsyncIterable<Uint8Array>

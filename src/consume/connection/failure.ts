@@ -17,7 +17,7 @@ export function callErrorOf(thrown: unknown, endpoint: string): CallError {
     return new CallError('FORBIDDEN_URL', endpoint, {
       detail: 'the port of the URL is not allowed',
     })
-  const kind = kindOf(code)
+  const kind = codeOfFailure(code)
   const detail = detailOf(kind, code)
   return new CallError(kind, endpoint, { detail })
 }
@@ -29,7 +29,7 @@ export function reasonCodeOf(thrown: unknown): string | undefined {
     .find((each) => each !== undefined)
 }
 
-function kindOf(code: string | undefined): CallErrorCode {
+function codeOfFailure(code: string | undefined): CallErrorCode {
   if (code === undefined) return 'CONNECTION_FAILED'
   if (code === privateAddress) return 'PRIVATE_ADDRESS'
   if (code === uncheckedAddresses) return 'FORBIDDEN_URL'

@@ -25,7 +25,7 @@ export const uncheckedAddresses = 'ROWGATE_UNCHECKED_ADDRESSES'
 const idleTimeout = 4_000
 
 /**
- * Returns a `fetch` that connects to public addresses only, and to those of the allowed ranges; to all addresses if
+ * Returns a `fetch` that connects only to public addresses and to addresses of the allowed ranges; to all addresses if
  * `allowed` is true. Addresses are checked when a connection is opened, so that neither an IP address in the URL nor
  * a host name that later resolves to another address can avoid the check. `ca` replaces the trusted certificates.
  */

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import type { Mistake } from '../../checks/mistakes.ts'
 
 const pattern = /^[\w!#$%&'*+.^`|~-]+$/
-// Those of the body, which is JSON, and those of the connection between two servers.
+// Headers of the body, which is JSON, and hop-by-hop headers.
 const setForEachRequest = new Set([
   'connection',
   'content-length',
@@ -23,7 +23,7 @@ export const headerName = z.string().check(z.regex(pattern, 'must be a header na
 export interface NamedHeader {
   readonly place: string
   readonly name: string
-  /** What is said of another option that names the header. Default: that this one names it too. */
+  /** The advice for a later option that names the same header. Default: that this option names it too. */
   readonly taken?: string
 }
 
@@ -38,8 +38,8 @@ export function isSetForEachRequest(name: string): boolean {
 }
 
 /**
- * Returns the mistakes of the headers that options name: one that is not a header name, one that is set for each
- * request, and one that an earlier option sends too, whatever its case. Only one of their values would be sent.
+ * Returns the mistakes of the headers that options name: an invalid name, a header that is set for each request, and a
+ * header that an earlier option also sends, in any case. Only one of their values would be sent.
  */
 export function headerMistakes(headers: readonly NamedHeader[]): readonly Mistake[] {
   const first = new Map<string, string>()

@@ -14,7 +14,7 @@ export type LargeNumbers = 'reject' | 'string' | 'exact'
 /** Why JSON text was rejected. */
 export type JsonProblem = 'invalid' | 'too deep'
 
-/** The result of {@link parseJson}: a value, or a problem. */
+/** The result of {@link parseResponse}: a value, or a problem. */
 export type ParsedJson = { readonly value: unknown } | { readonly problem: JsonProblem }
 
 /**
@@ -23,7 +23,7 @@ export type ParsedJson = { readonly value: unknown } | { readonly problem: JsonP
  * as 1e999, which JSON.parse would round, unless they are to become strings. With `exact`, every number that a
  * double does not hold exactly becomes a JsonNumber, and only numbers such as 1e999 are rejected.
  */
-export function parseJson(text: string, limits: JsonLimits): ParsedJson {
+export function parseResponse(text: string, limits: JsonLimits): ParsedJson {
   const scan = scanJson(text)
   if (scan.depth > limits.maxDepth) return { problem: 'too deep' }
   const { largeNumbers } = limits
@@ -43,7 +43,7 @@ export function parseJson(text: string, limits: JsonLimits): ParsedJson {
 
 interface Scan {
   readonly depth: number
-  /** The number of colons outside strings: in valid JSON, that of the members of all objects. */
+  /** The number of colons outside strings: in valid JSON, the number of members of all objects. */
   readonly members: number
   /** The start and end of each number that a double can't hold. */
   readonly large: readonly (readonly [number, number])[]

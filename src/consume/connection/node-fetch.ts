@@ -17,7 +17,7 @@ export interface Agents {
 }
 
 const connectTimeout = 10_000
-// Those of the fetch standard: the services behind them could take a request for one of their own protocol.
+// The bad ports of the fetch standard: services of other protocols could misread a request.
 const blockedPorts = new Set([
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
   103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465,
@@ -28,9 +28,9 @@ const blockedPorts = new Set([
 const withoutBody = new Set([204, 205, 304])
 
 /**
- * Returns a `fetch` that sends requests with `node:http` and `node:https`. It is used instead of that of the runtime,
- * which ends the process after some responses of Node 20, and never ends with others. Redirects are not followed.
- * The body of a response has to be read or cancelled: otherwise its connection stays open.
+ * Returns a `fetch` that sends requests with `node:http` and `node:https`. The built-in `fetch` of Node 20 ends the
+ * process after some responses, and never settles after others. Redirects are not followed. The body of a response has
+ * to be read or cancelled: otherwise its connection stays open.
  */
 export function nodeFetch(agents: Agents): Fetch {
   return (href, init) =>
@@ -145,7 +145,7 @@ function responseOf(
   return new Response(body, { status, headers })
 }
 
-/** Returns an error with a code, as those of Node. */
+/** Returns an error with a code, as Node's own errors have. */
 export function coded(message: string, code: string): NodeJS.ErrnoException {
   return Object.assign(new Error(message), { code })
 }

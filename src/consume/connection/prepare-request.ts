@@ -12,7 +12,8 @@ export interface RequestContext {
 
 /**
  * Returns the URL and headers of a request. Credentials and the query of the connection replace parameters of the
- * endpoint; headers of the endpoint replace those of the connection. Rejects with AUTHENTICATION_FAILED if a secret can't be read or sent.
+ * endpoint; headers of the endpoint replace headers of the connection. Rejects with AUTHENTICATION_FAILED if a secret
+ * can't be read or sent.
  */
 export async function prepareRequest(
   request: EndpointRequest,
@@ -34,7 +35,7 @@ export async function prepareRequest(
   }
   for (const [name, value] of Object.entries(credentials.headers ?? {})) set(name, value)
   const target = new URL(url)
-  // Callers may choose the parameters of an endpoint, but not those of every request.
+  // Callers may choose the parameters of an endpoint, but can't replace the parameters of every request.
   for (const [name, value] of await readAll(settings.query, endpoint))
     target.searchParams.set(name, value)
   for (const [name, value] of Object.entries(credentials.query ?? {}))

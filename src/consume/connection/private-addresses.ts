@@ -36,7 +36,7 @@ const special = [
 /** Returns whether an IP address may be connected to. */
 export type AddressCheck = (address: string) => boolean
 
-/** Returns a check that accepts public addresses, and those of some ranges such as `10.1.0.0/16`. */
+/** Returns a check that accepts public addresses, and addresses of allowed ranges such as `10.1.0.0/16`. */
 export function addressCheck(allowed: readonly string[]): AddressCheck {
   const closed = blockList(special)
   const open = blockList(allowed)

@@ -3,7 +3,7 @@ import type { EndpointRequest } from '../call.ts'
 import { CallError, type CallErrorCode } from '../call-error.ts'
 import { codingsOf } from './decompress.ts'
 import { callErrorOf, reasonCodeOf } from './failure.ts'
-import { parseJson } from './json-text.ts'
+import { parseResponse } from './json-text.ts'
 
 /** The limits of a response. */
 export interface ResponseLimits {
@@ -60,7 +60,7 @@ export function parseBody(
   if (!isJsonType(response.headers.get('content-type'))) throw fail('RESPONSE_NOT_JSON')
   const text = decoded(bytes)
   if (text === undefined) throw fail('INVALID_JSON', 'the response is not valid UTF-8')
-  const parsed = parseJson(text, { ...limits, largeNumbers: request.largeNumbers })
+  const parsed = parseResponse(text, { ...limits, largeNumbers: request.largeNumbers })
   if ('value' in parsed) return parsed.value
   if (parsed.problem === 'invalid') throw fail('INVALID_JSON')
   throw fail('RESPONSE_TOO_DEEP', `the response is nested deeper than ${limits.maxDepth} levels`)
@@ -145,7 +145,7 @@ function tooLarge({ maxResponseBytes }: ResponseLimits): string {
 }
 
 function requireKnownEncoding(response: Response, request: Request): void {
-  // fetch passes on the bytes of a coding that it does not know.
+  // fetch does not decode an unknown content coding.
   if (codingsOf(response.headers.get('content-encoding')) !== undefined) return
   discardBody(response)
   const detail = 'the compression of the response is not supported'

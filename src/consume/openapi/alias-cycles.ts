@@ -4,7 +4,7 @@ import {
   listOf,
   objectOf,
   OpenApiError,
-  textOf,
+  stringOf,
   type DocumentObject,
   type Work,
 } from './document.ts'
@@ -66,7 +66,7 @@ export function aliasCycles(schemas: DocumentObject, work: Work): AliasCycles {
 function aliasesIn(schema: unknown, work: Work): readonly Alias[] {
   const aliases: Alias[] = []
   for (const { parts, isAlternative } of aliasNodes(schema, work)) {
-    const name = schemaNameOf(textOf(parts['$ref']))
+    const name = schemaNameOf(stringOf(parts['$ref']))
     if (name !== undefined) aliases.push({ name, isAlternative })
   }
   return aliases
@@ -94,7 +94,7 @@ export function schemaNameOf(reference: string | undefined): string | undefined 
   return keys.length === 3 ? keys[2] : undefined
 }
 
-/** Returns whether a schema says anything besides the names of a cycle. */
+/** Returns whether a schema has more than references to the names of a cycle. */
 function hasContent(schema: unknown, cycle: readonly string[], work: Work): boolean {
   const keywords = [
     'type',
@@ -106,7 +106,7 @@ function hasContent(schema: unknown, cycle: readonly string[], work: Work): bool
     'items',
   ]
   for (const { parts } of aliasNodes(schema, work)) {
-    const name = schemaNameOf(textOf(parts['$ref']))
+    const name = schemaNameOf(stringOf(parts['$ref']))
     if (keywords.some((key) => key in parts)) return true
     if (name === undefined ? '$ref' in parts : !cycle.includes(name)) return true
   }

@@ -1,6 +1,6 @@
 import { escapeKey } from '../json-path.ts'
 import { isJsonType } from './operation-bodies.ts'
-import { keysOfPlace, targetOf, textOf, type DocumentObject } from './document.ts'
+import { keysOfPlace, targetOf, stringOf, type DocumentObject } from './document.ts'
 
 /** What a member of an object holds. */
 interface Edge {
@@ -153,7 +153,7 @@ class Walk {
   #visit({ kind, object, spot }: Visit): void {
     this.#visitor.object(kind, object, spot)
     const inner: (() => void)[] = []
-    const reference = textOf(object['$ref'])
+    const reference = stringOf(object['$ref'])
     if (reference !== undefined)
       inner.push(() => {
         this.#enter(kind, targetOf(this.#document, reference), { key: reference, outer: undefined })
@@ -220,7 +220,7 @@ function expectedOf({ kind, shape }: Edge): Expected {
 
 function isShapedAs(expected: Expected, value: unknown): boolean {
   if (expected === 'a list') return Array.isArray(value)
-  // True stands for any value, and false for none.
+  // The schema true accepts every value, and false accepts none.
   return isObject(value) || (expected === 'a schema' && typeof value === 'boolean')
 }
 

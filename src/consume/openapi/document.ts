@@ -66,7 +66,7 @@ export function listOf(value: unknown): readonly unknown[] {
 }
 
 /** Returns a string; undefined if the value is not one. */
-export function textOf(value: unknown): string | undefined {
+export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
@@ -97,7 +97,7 @@ export function sizeMistake(document: unknown): Mistake | undefined {
 export function resolved(document: DocumentObject, value: unknown): DocumentObject {
   let at = objectOf(value)
   for (let count = 0; count < maxReferences; count++) {
-    const reference = textOf(at['$ref'])
+    const reference = stringOf(at['$ref'])
     if (reference === undefined) return at
     at = objectOf(targetOf(document, reference))
   }
@@ -128,7 +128,7 @@ export function expandedSize(document: DocumentObject, limit: number): number {
     if (known !== undefined) return known
     if (depth > maxLevels) return Infinity
     sizes.set(value, 1)
-    const reference = textOf((value as DocumentObject)['$ref'])
+    const reference = stringOf((value as DocumentObject)['$ref'])
     let size = reference === undefined ? 1 : 1 + sizeOf(targetOf(document, reference), depth + 1)
     for (const inner of Object.values(value)) {
       size += sizeOf(inner, depth + 1)
@@ -149,7 +149,7 @@ function keyOf(segment: string): string {
   }
 }
 
-/** Returns what is wrong with a reference: those of other documents are rejected. Undefined if nothing is. */
+/** Returns what is wrong with a reference, such as one to another document; undefined if it is valid. */
 export function referenceAdvice(document: unknown, reference: string): string | undefined {
   if (!reference.startsWith('#'))
     return 'refers to another document: bundle the documents first, for instance with a bundler of OpenAPI'

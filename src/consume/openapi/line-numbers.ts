@@ -20,7 +20,7 @@ export function linesOf(text: string, places: readonly string[]): ReadonlyMap<st
   return lines
 }
 
-/** The places that lead to a place, and the place itself. The document has none: it is not a help. */
+/** The places that lead to a place, and the place itself. The whole document is left out: its line helps no one. */
 function prefixesOf(place: string): readonly string[] {
   let path = ''
   return keysOfPlace(place).map((key) => (path = below(path, key)))

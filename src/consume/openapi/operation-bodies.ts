@@ -17,7 +17,7 @@ export interface FoundBody {
 }
 
 /** Reads the body of a request. */
-export function readBody(
+export function operationBody(
   document: DocumentObject,
   body: DocumentObject,
   { method, place }: { readonly method: string; readonly place: string },

@@ -1,6 +1,6 @@
 import { isHeaderName, isSetForEachRequest } from '../connection/header-names.ts'
 import type { ParameterOptions, ParameterType } from '../parameters.ts'
-import { listOf, resolved, textOf, typesOf, type DocumentObject, type Work } from './document.ts'
+import { listOf, resolved, stringOf, typesOf, type DocumentObject, type Work } from './document.ts'
 
 /** A parameter of an operation. */
 export interface FoundParameter {
@@ -23,8 +23,8 @@ export function readParameter(
   parameter: DocumentObject,
   work: Work,
 ): FoundParameter | undefined {
-  const wireName = textOf(parameter['name']) ?? ''
-  const location = textOf(parameter['in']) ?? ''
+  const wireName = stringOf(parameter['name']) ?? ''
+  const location = stringOf(parameter['in']) ?? ''
   if (location === 'header' && ignored.test(wireName)) return undefined
   const required = location === 'path' || parameter['required'] === true
   const schema = resolved(document, parameter['schema'])
@@ -52,8 +52,8 @@ function problemOf(
   type: ParameterType | undefined,
   isOtherList: boolean,
 ): string | undefined {
-  const name = textOf(parameter['name']) ?? ''
-  const location = textOf(parameter['in']) ?? ''
+  const name = stringOf(parameter['name']) ?? ''
+  const location = stringOf(parameter['in']) ?? ''
   if (name === '') return 'has no name'
   if (location === 'cookie') return 'is a cookie'
   if (!['path', 'query', 'header'].includes(location))
@@ -66,7 +66,7 @@ function problemOf(
   if (name === '__proto__') return 'has a name that an object can not have'
   if (parameter['content'] !== undefined) return 'is sent as content'
   if (type === undefined) return 'is neither a string, a number, a boolean nor a list of them'
-  const style = textOf(parameter['style']) ?? ''
+  const style = stringOf(parameter['style']) ?? ''
   if (isOtherList || ['label', 'matrix'].includes(style))
     return `has the style ${style}, which is not supported`
   return undefined
@@ -74,7 +74,7 @@ function problemOf(
 
 function listStyle(parameter: DocumentObject, location: string): 'repeated' | 'comma' | undefined {
   const isForm = location === 'query' || location === 'cookie'
-  const style = textOf(parameter['style']) ?? (isForm ? 'form' : 'simple')
+  const style = stringOf(parameter['style']) ?? (isForm ? 'form' : 'simple')
   if (style === 'simple') return 'comma'
   if (style !== 'form') return undefined
   return parameter['explode'] === false ? 'comma' : 'repeated'

@@ -2,9 +2,14 @@ import type { EndpointMethod } from '../call.ts'
 import type { ParameterOptions } from '../parameters.ts'
 import { escapeKey } from '../json-path.ts'
 import type { Mistake } from '../../checks/mistakes.ts'
-import { listOf, objectOf, resolved, textOf, type DocumentObject, type Work } from './document.ts'
+import { listOf, objectOf, resolved, stringOf, type DocumentObject, type Work } from './document.ts'
 import { pathTemplate } from '../path-template.ts'
-import { jsonContentOf, readBody, type FoundBody, type JsonContent } from './operation-bodies.ts'
+import {
+  jsonContentOf,
+  operationBody,
+  type FoundBody,
+  type JsonContent,
+} from './operation-bodies.ts'
 import { readParameter, type FoundParameter } from './operation-parameters.ts'
 import { camelCase, kebabCase, uniqueNames } from './typescript-text.ts'
 
@@ -64,7 +69,7 @@ export function operationsOf(document: DocumentObject, work: Work): FoundOperati
         return []
       }
       const key = unique(operation.key)
-      const id = textOf(objectOf(item[method])['operationId'])
+      const id = stringOf(objectOf(item[method])['operationId'])
       if (id !== undefined && ids.size === ids.add(id).size)
         notes.push({
           place,
@@ -89,7 +94,7 @@ interface Source {
 function readOperation(source: Source, notes: Note[]): Operation | string {
   const { document, place, path, method, item } = source
   const operation = objectOf(item[method])
-  const id = textOf(operation['operationId']) ?? `${method} ${path}`
+  const id = stringOf(operation['operationId']) ?? `${method} ${path}`
   const found = parametersOf(source, operation)
   const impossible = found.find(
     (each) => each.problem !== undefined && each.options.required === true,
@@ -97,7 +102,7 @@ function readOperation(source: Source, notes: Note[]): Operation | string {
   if (impossible !== undefined)
     return `the required parameter ${impossible.wireName} ${impossible.problem ?? ''}`
   const usable = found.filter(({ problem }) => problem === undefined)
-  const body = readBody(document, resolved(document, operation['requestBody']), {
+  const body = operationBody(document, resolved(document, operation['requestBody']), {
     method,
     place: `${place}/requestBody`,
   })
@@ -122,7 +127,7 @@ function readOperation(source: Source, notes: Note[]): Operation | string {
   return {
     key: camelCase(id),
     name: name.slice(0, 100),
-    summary: textOf(operation['summary']) ?? textOf(operation['description']),
+    summary: stringOf(operation['summary']) ?? stringOf(operation['description']),
     method: method.toUpperCase() as EndpointMethod,
     path: template,
     parameters,
@@ -133,7 +138,7 @@ function readOperation(source: Source, notes: Note[]): Operation | string {
   }
 }
 
-/** The parameters of a path and of its operation, which replaces those of the same name and location. */
+/** The parameters of a path and of its operation, which replace parameters with the same name and location. */
 function parametersOf(source: Source, operation: DocumentObject): readonly FoundParameter[] {
   const found = new Map<string, FoundParameter>()
   for (const given of [source.item['parameters'], operation['parameters']])
@@ -217,7 +222,7 @@ function losses(
 /** The URL of the first server of an operation or its path, if it is not the first one of the document. */
 function ownServer({ document, item }: Source, operation: DocumentObject): string | undefined {
   const urlOf = ({ servers }: DocumentObject): string | undefined =>
-    textOf(objectOf(listOf(servers)[0])['url'])
+    stringOf(objectOf(listOf(servers)[0])['url'])
   const url = urlOf(operation) ?? urlOf(item)
   return url === urlOf(document) ? undefined : url
 }

@@ -1,12 +1,12 @@
 import type { Mistake } from '../../checks/mistakes.ts'
-import { referenceAdvice, textOf, typesOf, type DocumentObject } from './document.ts'
+import { referenceAdvice, stringOf, typesOf, type DocumentObject } from './document.ts'
 import { pointerOf, walkDocument, type Expected, type Kind, type Spot } from './document-walk.ts'
 
 /** What is wrong with a document. */
 export interface Findings {
-  /** What has a meaning all the same, and what it is read as. */
+  /** Invalid parts that can be read anyway, and how they are read. */
   readonly repairs: readonly Mistake[]
-  /** What has none: references to nothing and to other documents. */
+  /** Parts that can't be read: references to missing parts and to other documents. */
   readonly mistakes: readonly Mistake[]
 }
 
@@ -20,8 +20,8 @@ const meanings: Readonly<Record<Expected, string>> = {
 const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'])
 
 /**
- * Finds what is wrong in the parts of a document that the import reads, or in all of it, and replaces what has another
- * form than it must have by what it is read as.
+ * Finds mistakes in the parts of a document that the import reads, or in all of it, and replaces each malformed part by
+ * the value as which it is read.
  */
 export function repairDocument(
   document: DocumentObject,
@@ -29,7 +29,7 @@ export function repairDocument(
 ): Findings {
   const repairs: Mistake[] = []
   const mistakes: Mistake[] = []
-  const isOld = textOf(document['openapi'])?.startsWith('3.0') === true
+  const isOld = stringOf(document['openapi'])?.startsWith('3.0') === true
   let more = 0
   const repaired = (spot: Spot, advice: string): void => {
     if (repairs.length < maxRepairs) repairs.push({ place: pointerOf(spot), advice })
@@ -40,7 +40,7 @@ export function repairDocument(
     { isComplete },
     {
       object(kind, object, spot) {
-        const reference = textOf(object['$ref'])
+        const reference = stringOf(object['$ref'])
         const advice = reference === undefined ? undefined : referenceAdvice(document, reference)
         if (advice !== undefined && mistakes.length < maxMistakes)
           mistakes.push({ place: pointerOf(member(spot, '$ref')), advice })

@@ -5,7 +5,7 @@ import {
   objectOf,
   OpenApiError,
   targetOf,
-  textOf,
+  stringOf,
   type DocumentObject,
   type Work,
 } from './document.ts'
@@ -92,7 +92,7 @@ export class SchemaTypes {
         this.#schemas[key],
         this.#placeOfNamed(key, { isAlternative: false }),
       )
-      const text = comment(textOf(objectOf(this.#schemas[key])['description']))
+      const text = comment(stringOf(objectOf(this.#schemas[key])['description']))
       written.set(key, `${text}export type ${this.#names.get(key) ?? 'unknown'} = ${type}\n`)
     }
     return Array.from(this.#names.keys()).flatMap((key) => {
@@ -136,7 +136,7 @@ export class SchemaTypes {
       throw new OpenApiError([{ place: place.pointer, advice: 'the schema is nested too deeply' }])
     if (schema === false) return atom('never')
     const parts = objectOf(schema)
-    const reference = textOf(parts['$ref'])
+    const reference = stringOf(parts['$ref'])
     return unionOf([
       intersectionOf([
         ...(reference === undefined ? [] : [this.#referred(reference, place)]),
@@ -234,7 +234,7 @@ export class SchemaTypes {
       const type = this.#write(schema, inside(place, 'properties', name))
       types.push(type)
       const mark = required.delete(name) ? '' : '?'
-      const text = comment(textOf(objectOf(schema)['description']))
+      const text = comment(stringOf(objectOf(schema)['description']))
       lines.push(`${text}${propertyName(name)}${mark}: ${type.text}`)
     }
     for (const name of required) lines.push(`${propertyName(name)}: unknown`)

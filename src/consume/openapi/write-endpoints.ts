@@ -1,5 +1,5 @@
 import type { ParameterOptions } from '../parameters.ts'
-import { listOf, objectOf, textOf, type DocumentObject, type Work } from './document.ts'
+import { listOf, objectOf, stringOf, type DocumentObject, type Work } from './document.ts'
 import type { NamedParameters, Operation } from './operations.ts'
 import { SchemaTypes } from './schema-types.ts'
 import { comment, commentText, indented, literal, propertyName } from './typescript-text.ts'
@@ -106,6 +106,6 @@ function isPlain({ type, values, list }: ParameterOptions): boolean {
 
 /** The first server, if its URL is complete. */
 function baseUrlOf(document: DocumentObject): string | undefined {
-  const url = textOf(objectOf(listOf(document['servers'])[0])['url'])
+  const url = stringOf(objectOf(listOf(document['servers'])[0])['url'])
   return url !== undefined && /^https?:\/\/[^{}]+$/.test(url) && URL.canParse(url) ? url : undefined
 }

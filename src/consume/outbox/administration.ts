@@ -88,8 +88,8 @@ export interface ChangeTime {
 }
 
 /**
- * Makes a dead or waiting delivery due now. A dead one whose lane went on takes its place at the lane's end.
- * Throws an Error if there is no such delivery, or if it has another state.
+ * Makes a dead or waiting delivery due now. If the lane of a dead delivery has continued, the delivery moves to its end.
+ * Throws an Error if the delivery does not exist, or has another state.
  */
 export async function retryDelivery(
   storage: StorageTransaction,
@@ -102,7 +102,7 @@ export async function retryDelivery(
 }
 
 /**
- * Removes a delivery that was not delivered. Throws an Error if there is no such delivery, or if it is being sent or was
+ * Removes a delivery that was not delivered. Throws an Error if the delivery does not exist, is being sent, or was
  * delivered.
  */
 export async function dropDelivery(storage: StorageTransaction, id: string): Promise<Delivery> {
@@ -120,7 +120,7 @@ export async function purgeDelivered(
   until: string,
 ): Promise<void> {
   for (;;) {
-    // Nearly in the order in which they were delivered, and that of the index for `due`.
+    // The order of the index for `due`, which is nearly the order in which they were delivered.
     const part = { sort: ['due'], limit: purgedAtOnce, select: ['id', 'due', 'ended'] }
     const { rows } = await readFitting(storage, deliveries, { state: 'delivered' }, part)
     const old = (rows as unknown as readonly Delivery[]).filter(

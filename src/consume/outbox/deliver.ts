@@ -6,7 +6,7 @@ import { isStorageError, type StorageTransaction } from '../../storage/adapter.t
 import { pauseAfter, retryWhileUnavailable } from '../../work/back-off.ts'
 import type { EndpointResponse } from '../call.ts'
 import { CallError, isCallError } from '../call-error.ts'
-import { callerOf, type Caller } from '../rules/caller.ts'
+import { callerReader, type CallerReader } from '../rules/caller-reader.ts'
 import { RuleError } from '../rules/rule-error.ts'
 import { joinResponse, storeResponse, tablesOf } from '../store-response.ts'
 import { decodeResponse, encodeResponse, isReadable, type StoredDelivery } from './delivery.ts'
@@ -231,7 +231,7 @@ function inTransaction<Result>(
   return joinTransaction(within, 'deliver', ({ storage }) => work(storage))
 }
 
-/** Returns a delivery to the others. A response that it has stays with it. */
+/** Releases a claimed delivery for other workers. It keeps a response that was received. */
 async function giveBack(
   { host, store }: DeliveryDependencies,
   claimed: StoredDelivery,
@@ -252,8 +252,8 @@ function reportFailure(
 /** Another worker has claimed the delivery. Its result counts. */
 class ClaimLost extends Error {}
 
-function callerOfDelivery({ input, row }: StoredDelivery): Caller {
-  return callerOf(Object(parseJson(row ?? input)) as object, 'the delivery')
+function callerOfDelivery({ input, row }: StoredDelivery): CallerReader {
+  return callerReader(Object(parseJson(row ?? input)) as object, 'the delivery')
 }
 
 /** Returns the error of storage that a rule could not store an item for, which is tried again; else the error itself. */

@@ -1,6 +1,6 @@
 import type { WithinTransaction } from '../../in-process.ts'
 import type { EndpointResponse } from '../call.ts'
-import type { Caller } from '../rules/caller.ts'
+import type { CallerReader } from '../rules/caller-reader.ts'
 import type { RuleResult } from '../rules/write-items.ts'
 import type { ResponseReader } from '../tables/read-tables.ts'
 
@@ -9,7 +9,7 @@ export interface DeliveryContext<Row = unknown> extends WithinTransaction<object
   /** The id of the delivery, which was the idempotency key of the call unless another one was given. */
   readonly deliveryId: string
   /** Reads a field of the delivery's row. */
-  readonly caller: Caller<Row>
+  readonly caller: CallerReader<Row>
   /** The number of failed calls before. */
   readonly failures: number
 }

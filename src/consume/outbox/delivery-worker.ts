@@ -24,7 +24,7 @@ const stopTimeout = 5_000
 const purgeInterval = 3_600_000
 
 /**
- * A worker that sends deliveries that are due, takes over those of workers that died, and removes those that were
+ * A worker that sends due deliveries, takes over the deliveries of workers that died, and removes deliveries that were
  * delivered long ago.
  */
 export class DeliveryWorker implements Worker {
@@ -66,7 +66,7 @@ export class DeliveryWorker implements Worker {
     this.#polling.wake(id)
   }
 
-  /** Claims no more deliveries, and resolves when those in progress have ended or were given back. */
+  /** Stops claiming deliveries, and resolves when all deliveries in progress have ended or were returned. */
   async stop(): Promise<void> {
     const timer = setTimeout(() => {
       this.#closing.abort()

@@ -70,7 +70,7 @@ export interface StoredDelivery extends Delivery {
   readonly row: string | null
   /** The number of claims. */
   readonly attempt: number
-  /** JSON of a response that was not stored by rules and handlers yet, or of that of a failed call, or null. */
+  /** JSON of a response that rules and handlers have not stored yet, or of the response of a failed call, or null. */
   readonly response: string | null
 }
 

@@ -25,7 +25,7 @@ export function isFinal({ code, status }: CallError): boolean {
 
 /**
  * Returns whether a function has said that further calls of it would fail in the same way. Other errors are of calls that
- * it makes, such as one for a token: they say nothing about its effect.
+ * it makes, such as one for a token: they don't show whether the function had its effect.
  */
 export function isFinalOfFunction({ code }: CallError): boolean {
   return code === 'INVALID_INPUT'

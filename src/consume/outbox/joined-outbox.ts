@@ -1,18 +1,20 @@
 import { orderedId } from '../../definition/ordered-id.ts'
 import { joinTransaction } from '../../events/join-transaction.ts'
 import type { ServiceHost } from '../../service-part.ts'
+import { endUnfitJobs, type EndUnfit } from '../../work/unfit-jobs.ts'
 import { WorkerPool } from '../../work/worker-pool.ts'
 import type { dropDelivery, retryDelivery } from './administration.ts'
 import type { OutboxStorage } from './collections.ts'
-import type { Delivery } from './delivery.ts'
-import { addDelivery, DeliveryStore, type NewDelivery } from './delivery-store.ts'
+import type { Delivery, DeliveryState } from './delivery.ts'
+import { addDelivery, deliveryJobs, DeliveryStore, type NewDelivery } from './delivery-store.ts'
 import { DeliveryWorker } from './delivery-worker.ts'
 import { arrangeLane } from './lanes.ts'
 import type { CompleteOutbox } from './options.ts'
 import { retryDeliveries, type RetryFilter } from './retry-deliveries.ts'
-import { endUnfitDeliveries } from './unfit-deliveries.ts'
 
 const turnsPerMillisecond = 100
+const unfit = { attempt: 0, failures: 0, lost: 0, holdsLane: false } as const
+const unfitReason = 'Values of the stored delivery do not fit their fields.'
 
 /** An outbox as a part of its service. */
 export class JoinedOutbox {
@@ -86,4 +88,26 @@ export class JoinedOutbox {
   #wake(id?: string): void {
     for (const worker of this.workers.running) worker.wake(id)
   }
+}
+
+/** Returns the function that makes deliveries dead whose stored values do not fit their fields. */
+function endUnfitDeliveries(
+  { storage, now, report }: Pick<ServiceHost, 'storage' | 'now' | 'report'>,
+  lease: number,
+): EndUnfit<DeliveryState> {
+  return endUnfitJobs({
+    storage,
+    jobs: deliveryJobs,
+    now,
+    changes: (ended) => ({ ...unfit, state: 'dead', due: ended, ended, error: unfitReason }),
+    onEnd: async ({ job, error, now: ended }) => {
+      const { id, endpoint, lane } = job
+      report({ type: 'delivery-dead', deliveryId: id, endpoint, lane, error })
+      if (lane !== null) await arrangeLane(storage, lane, { now: ended, lease })
+    },
+    report: (error) => {
+      report({ type: 'outbox-unavailable', error })
+    },
+    cannot: 'The delivery can not be changed.',
+  })
 }

@@ -54,8 +54,8 @@ export function arrangeLane(
 }
 
 /**
- * Returns the lanes whose rows were not written for a lease, such as those whose worker has ended. Of lanes that a clock
- * has written that is ahead, at most 100 are returned at a time.
+ * Returns the lanes whose rows were not written for a lease, for instance because their worker has ended. Of the lanes
+ * that a clock has written that is ahead, returns at most 100 at a time.
  */
 export async function oldLanes(
   storage: OutboxStorage,
@@ -97,8 +97,8 @@ interface SeenLane {
   readonly behind: readonly Open[]
 }
 
-// Reads have a transaction of their own: where transactions are serializable, the reads of one that writes would make
-// those of `enqueue` wait.
+// Lanes are read in a separate transaction: if transactions are serializable, reads of a transaction that writes would
+// block `enqueue`.
 function readLane(storage: OutboxStorage, lane: string): Promise<SeenLane> {
   return storage.transaction(reading, async (on) => {
     const { rows } = await readFitting(on, lanes, { lane }, { limit: 1 })
@@ -120,7 +120,7 @@ async function openOf(on: StorageTransaction, id: string): Promise<string | unde
   return state === 'waiting' || state === 'sending' || isHeld ? id : undefined
 }
 
-/** A row whose place does not fit comes first: it is then found among those that wait, and made dead. */
+/** Returns deliveries of a lane. A row with an unfit position comes first, so that a worker finds it and makes it dead. */
 async function inLane(on: StorageTransaction, where: Row, limit: number): Promise<readonly Open[]> {
   const page = { sort: ['turn', 'id'], limit, select: ['id', 'turn'] }
   const { rows, unfit } = await readFitting(on, deliveries, where, page)

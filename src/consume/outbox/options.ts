@@ -23,7 +23,7 @@ import type { DeadContext, DeliveredContext } from './delivery-context.ts'
 
 /**
  * What happens with the responses of an endpoint that an outbox delivers to. `Row` is the type of the rows that
- * `caller` reads: that of the rules.
+ * `caller` reads, in the handlers as in the rules.
  */
 export interface DeliveryHandlers<Body, Row = unknown> {
   /** The rules that store items of the response, in this order. Default: none. */

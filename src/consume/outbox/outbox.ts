@@ -38,8 +38,8 @@ export interface EnqueueOptions<Row = object> {
   /** The row that rules and handlers read with `caller`. It must have a JSON form. Default: the input. */
   readonly row?: Row | undefined
   /**
-   * The idempotency key of the call, 1 to 255 printable ASCII characters, without a space at either end: that of a call
-   * whose result is not known, so that the other service has the effect once. Default: the id of the delivery.
+   * The idempotency key of the call, 1 to 255 printable ASCII characters, without a space at either end. To repeat a
+   * call whose result is not known, use its key, so that the effect happens once. Default: the id of the delivery.
    */
   readonly key?: string | undefined
 }
@@ -60,8 +60,8 @@ export interface Outbox<Endpoints = object> extends WithServicePart {
   /** Returns deliveries in the order in which they were stored, without inputs and responses. */
   list(options?: ListOptions): Promise<readonly Delivery[]>
   /**
-   * Returns a delivery with its input and its response, also one that is not kept (`isKept: false`), of which it has the
-   * status and the beginning of the body; undefined if there is no such delivery.
+   * Returns a delivery with its input and its response; undefined if the delivery does not exist. Of a response that is
+   * not kept (`isKept: false`), returns the status and the beginning of the body.
    */
   get(id: string): Promise<DeliveryDetails | undefined>
   /** Makes a dead or waiting delivery due now. Rejects if it has another state, or does not exist. */
@@ -69,8 +69,7 @@ export interface Outbox<Endpoints = object> extends WithServicePart {
   /** Makes all dead or waiting deliveries of a filter due now. Resolves to their number. */
   retry(filter: RetryFilter<keyof Endpoints & string>): Promise<number>
   /**
-   * Removes a delivery that is not needed any more. Rejects if it is being sent or was delivered, or does not
-   * exist.
+   * Removes a delivery that is no longer needed. Rejects if it is being sent or was delivered, or does not exist.
    */
   drop(id: string): Promise<Delivery>
   /** Starts another worker in this process. Call it once the service is ready. */

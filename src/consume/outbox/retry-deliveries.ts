@@ -63,7 +63,7 @@ export async function retryDeliveries(
 ): Promise<number> {
   const where = endpoint === undefined ? { state } : { state, endpoint }
   const select = ['id', 'attempt', 'lane', 'holdsLane', 'created', 'ended']
-  // In one state, so that a row which leaves those of the filter meanwhile hides no other between two pages.
+  // From one snapshot: otherwise, a row that leaves the filter between two pages would make the next page skip a row.
   const { rows } = await storage.transaction(reading, (on) =>
     readFitting(on, deliveries, where, { sort: ['id'], select }),
   )

@@ -4,7 +4,7 @@ import { valueAt } from '../json-path.ts'
 import type { CompletePages, Paging } from './paging-options.ts'
 
 /** How far a list has been read. */
-export interface Progress {
+export interface ListProgress {
   /** The number of pages so far. */
   readonly pages: number
   /** The number of items so far. */
@@ -20,11 +20,11 @@ export interface Progress {
 /** Decides where a list ends. */
 export interface PageEnd<Response> {
   /** Returns whether a page is the last one. Throws a TypeError if `paging.end` returns anything but a boolean. */
-  isLast(response: EndpointResponse<Response>, progress: Progress): boolean
+  isLast(response: EndpointResponse<Response>, progress: ListProgress): boolean
   /** Returns whether a status means that there is no page at this position. */
-  isBeyond(status: number | null, progress: Progress): boolean
+  isBeyond(status: number | null, progress: ListProgress): boolean
   /** Throws an error, unless its status means that there is no page at this position. */
-  requireBeyond(error: unknown, progress: Progress): void
+  requireBeyond(error: unknown, progress: ListProgress): void
 }
 
 /** Returns what decides where a list ends that is read from the position in the input. */
@@ -35,21 +35,21 @@ export function pageEnd<Response>(
   const { end, endStatuses = [] } = paging
   const isNumbered = paging.kind === 'offset' || paging.kind === 'page'
   const first = paging.kind === 'page' ? (paging.first ?? 1) : 0
-  const start = isNumbered ? startOf(paging, input) - first : 0
+  const start = isNumbered ? firstPosition(paging, input) - first : 0
 
-  function isLast(response: EndpointResponse<Response>, progress: Progress): boolean {
+  function isLast(response: EndpointResponse<Response>, progress: ListProgress): boolean {
     if (end !== undefined && isEnd(end, response)) return true
     const { received, largest, isEmpty } = progress
     const before = paging.kind === 'page' ? start * largest : start
     const all = totalOf(response.body)
-    // Of a total that is less than what was received nothing is known, such as a 0 instead of no total.
+    // A total below the number of received items is ignored, such as a 0 that stands for an unknown total.
     if (all !== undefined && before + received === all) return true
     if (!isEmpty || !isNumbered || end !== undefined) return false
-    // An empty page in the middle of a list: its total says that more follow, within the positions that it counts.
+    // An empty page is not the end while positions remain below the total.
     return all === undefined || largest === 0 || positionAfter(progress) >= all
   }
 
-  function positionAfter({ pages, received, skipped, largest }: Progress): number {
+  function positionAfter({ pages, received, skipped, largest }: ListProgress): number {
     return paging.kind === 'page' ? (start + pages) * largest : start + received + skipped
   }
 
@@ -59,14 +59,14 @@ export function pageEnd<Response>(
     return Number.isSafeInteger(found) ? (found as number) : undefined
   }
 
-  function isBeyond(status: number | null, progress: Progress): boolean {
+  function isBeyond(status: number | null, progress: ListProgress): boolean {
     if (status === null || !endStatuses.includes(status)) return false
     // A request that is wrong fails with its first page.
     const isFirst = progress.pages === 0 && start === 0
     return !isFirst || [204, 404, 410].includes(status)
   }
 
-  function requireBeyond(error: unknown, progress: Progress): void {
+  function requireBeyond(error: unknown, progress: ListProgress): void {
     if (!isCallError(error) || error.code !== 'STATUS') throw error
     const { endpoint, status, retryAfter, response, excerpt } = error
     if (isBeyond(status, progress)) return
@@ -87,8 +87,8 @@ export function pageEnd<Response>(
 
 const mayBeEnd = new Set([400, 404, 410, 416, 422])
 
-/** Returns the first offset or page: that of the input, if it has one. */
-export function startOf(paging: Paging & { kind: 'offset' | 'page' }, input: object): number {
+/** Returns the first offset or page, which the input may contain. */
+export function firstPosition(paging: Paging & { kind: 'offset' | 'page' }, input: object): number {
   const given = (input as Readonly<Record<string, unknown>>)[paging.parameter]
   if (typeof given === 'number') return given
   return paging.kind === 'page' ? (paging.first ?? 1) : 0

@@ -6,7 +6,7 @@ import type { Endpoint } from '../endpoint.ts'
 import { valueAt } from '../json-path.ts'
 import { completePages, type CompletePages, type Paging } from './paging-options.ts'
 import { nextLink } from './link-header.ts'
-import { pageEnd, startOf, type PageEnd, type Progress } from './page-end.ts'
+import { pageEnd, firstPosition, type PageEnd, type ListProgress } from './page-end.ts'
 
 /** The type of the items of a page, where the page itself is an array. */
 export type ItemOf<Response> = Response extends readonly (infer Item)[] ? Item : unknown
@@ -93,7 +93,7 @@ class PageReader<Input extends object, Response, Item> {
       ...(url !== undefined && { url }),
     }
     let last: readonly Item[] = []
-    let progress: Progress = { pages: 0, received: 0, skipped: 0, largest: 0, isEmpty: false }
+    let progress: ListProgress = { pages: 0, received: 0, skipped: 0, largest: 0, isEmpty: false }
     while (step !== undefined) {
       if (progress.pages === this.#complete.maxPages)
         throw this.#fail('TOO_MANY_PAGES', `there are more than ${this.#complete.maxPages} pages`)
@@ -115,7 +115,7 @@ class PageReader<Input extends object, Response, Item> {
   }
 
   /** Returns a page; undefined if its status means that there is none. */
-  async #call(step: Step, progress: Progress): Promise<EndpointResponse<Response> | undefined> {
+  async #call(step: Step, progress: ListProgress): Promise<EndpointResponse<Response> | undefined> {
     try {
       const response = await this.#endpoint.call(
         { ...this.#input, ...step.input },
@@ -137,14 +137,14 @@ class PageReader<Input extends object, Response, Item> {
 
   #nextStep(
     { body, headers, url: from }: EndpointResponse<Response>,
-    { pages: count, received, skipped }: Progress,
+    { pages: count, received, skipped }: ListProgress,
   ): Step | undefined {
     const { paging } = this.#complete
     switch (paging.kind) {
       case 'offset':
-        return numbered(paging.parameter, startOf(paging, this.#input) + received + skipped)
+        return numbered(paging.parameter, firstPosition(paging, this.#input) + received + skipped)
       case 'page':
-        return numbered(paging.parameter, startOf(paging, this.#input) + count)
+        return numbered(paging.parameter, firstPosition(paging, this.#input) + count)
       case 'cursor': {
         const { next } = paging
         const cursor: unknown = typeof next === 'function' ? next(body) : valueAt(body, next)
@@ -170,7 +170,10 @@ class PageReader<Input extends object, Response, Item> {
 
 const stateEnd = 'state where the total is, or paging.end'
 
-function afterPage({ pages: count, received, skipped, largest }: Progress, size: number): Progress {
+function afterPage(
+  { pages: count, received, skipped, largest }: ListProgress,
+  size: number,
+): ListProgress {
   const isEmpty = size === 0
   return {
     pages: count + 1,
@@ -184,7 +187,7 @@ function afterPage({ pages: count, received, skipped, largest }: Progress, size:
 
 function firstStep(paging: Paging, input: object): Step {
   if (paging.kind === 'cursor' || paging.kind === 'link') return { position: '' }
-  return numbered(paging.parameter, startOf(paging, input))
+  return numbered(paging.parameter, firstPosition(paging, input))
 }
 
 function numbered(parameter: string, value: number): Step {

@@ -37,7 +37,7 @@ export type Paging<Response = never> = PagingEnd<Response> &
     | { readonly kind: 'link' }
   )
 
-// Those of a wrong credential, or of a service that is busy, say nothing about the list.
+// These mean a wrong credential or a busy service, not the end of the list.
 const otherStatuses = new Set([401, 403, 408, 425, 429])
 const isEndStatus = (status: number): boolean =>
   status === 204 || (status >= 400 && status < 500 && !otherStatuses.has(status))

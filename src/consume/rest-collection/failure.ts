@@ -7,7 +7,7 @@ import type { CompleteItem } from './complete-options.ts'
 
 const maxRetryAfter = 60
 const missing = new Set([404, 410])
-// Those of application code: trying again would not help.
+// These are mistakes of application code: a retry would not help.
 const mistakes = new Set<CallErrorCode>(['INVALID_INPUT', 'IN_TRANSACTION'])
 
 /** Returns whether a call failed because the other service has no such item. */
@@ -43,7 +43,7 @@ export function writeError(
   if (described !== undefined && 'message' in described) {
     return reject(described.message, described.field)
   }
-  const { kind, fields } = described ?? { kind: kindOf(error, event) }
+  const { kind, fields } = described ?? { kind: failureKind(error, event) }
   if (kind === 'missing' && event !== 'insert') return undefined
   if (kind === 'missing' || kind === 'unavailable') return unavailable(error)
   // A Delete submits no values that could be invalid.
@@ -53,7 +53,7 @@ export function writeError(
   return new StorageError(kind, { fields: fields ?? [], cause: error, message: error.message })
 }
 
-function kindOf(
+function failureKind(
   error: CallError,
   event: string,
 ): 'missing' | 'duplicate' | 'invalid' | 'referenced' | 'unavailable' {
@@ -64,9 +64,9 @@ function kindOf(
   return code === 'STATUS' && (status === 400 || status === 422) ? 'invalid' : 'unavailable'
 }
 
-/** Returns the error for a call that failed for a reason that is none of the client. It is reported. */
+/** Returns the error for a call whose failure the client has not caused. It is reported. */
 export function unavailable(error: CallError): StorageError {
-  // Also for 401 and 403: the credentials are those of this service, not of the client.
+  // Also for 401 and 403: the call has the credentials of this service, not of the client.
   const { status, message, retryAfter } = error
   const stated = status === 429 || status === 503 ? retryAfter : null
   const seconds = Math.min(maxRetryAfter, Math.max(1, stated ?? 1))

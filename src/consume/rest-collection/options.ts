@@ -41,7 +41,7 @@ export interface SortEntry<Name extends string = string> {
   readonly descending: boolean
 }
 
-/** The orders that the other service can produce. They must be those that rowgate produces. */
+/** The orders that the other service can produce. Each must equal the order of rowgate. */
 export interface SortMapping<Name extends string = string> {
   /** The fields by which it can sort. */
   readonly fields: readonly Name[]

@@ -176,7 +176,7 @@ function keyNames({ key = [] }: CollectionShape): readonly string[] {
   return typeof key === 'string' ? [key] : key
 }
 
-// Another name than those of the other parameters.
+// The prefix makes the names different from all other parameters.
 function condition(field: string): string {
   return `=${field}`
 }

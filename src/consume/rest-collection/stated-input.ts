@@ -36,7 +36,7 @@ export function statedInput({ input }: Mapping, context: ServingContext): InputM
   )
 }
 
-/** Returns the members of one call with those that the service states, which always win. */
+/** Returns the members of one call, in which the members that the service states replace others. */
 export function combineInput(
   endpoint: CalledEndpoint,
   stated: InputMembers,
@@ -54,7 +54,7 @@ export function combineInput(
 
 /**
  * Returns the input of a call for the item of a key; undefined if the service states another value for a part of the
- * key, so that there is no such item.
+ * key, so that the item does not exist.
  */
 export function itemInput(
   mapping: Mapping,
@@ -131,11 +131,11 @@ function differs(
   const parameter = [parameters, query, headers].find((each) => Object.hasOwn(each, name))?.[name]
   if (parameter === undefined || given === undefined || given === null) return false
   // As it is sent: 5 and '5' are the same.
-  const [one, other] = [textOf(name, parameter, stated), textOf(name, parameter, given)]
+  const [one, other] = [sentText(name, parameter, stated), sentText(name, parameter, given)]
   return one === undefined || one !== other
 }
 
-function textOf(name: string, parameter: Parameter, value: unknown): string | undefined {
+function sentText(name: string, parameter: Parameter, value: unknown): string | undefined {
   const pairs = pairsOf(
     name,
     parameter,

@@ -11,7 +11,7 @@ import {
   type TargetCollections,
 } from '../store-response.ts'
 import type { FlattenOptions } from '../tables/flatten.ts'
-import { callerOf } from './caller.ts'
+import { callerReader } from './caller-reader.ts'
 import type { Rule } from './rule.ts'
 import type { RuleResult } from './write-items.ts'
 
@@ -51,7 +51,7 @@ export async function applyRules<Response, Row extends object>(
   options: ApplyOptions<Row> = {},
 ): Promise<readonly RuleResult[]> {
   const { row, dryRun, tables, timeout } = completeOptions('applyRules', shape, options)
-  const caller = callerOf(row, 'applyRules')
+  const caller = callerReader(row, 'applyRules')
   const joined = joinResponse({ rules, tables: tablesOf(response, tables), caller })
   const work = (within: TargetCollections): Promise<readonly RuleResult[]> =>
     dryRun ? tryResponse(joined, within) : storeResponse(joined, within, {})

@@ -5,7 +5,7 @@ import type { Field } from '../../definition/field.ts'
 import { canonicalJson } from '../../protocol/json.ts'
 import type { ResponseReader } from '../tables/read-tables.ts'
 import type { AnyColumns, TableRow } from '../tables/table.ts'
-import type { Caller } from './caller.ts'
+import type { CallerReader } from './caller-reader.ts'
 import type { Rule, Source } from './rule.ts'
 import { RuleError, type RuleErrorOptions } from './rule-error.ts'
 import type { RuleRow } from './source.ts'
@@ -39,7 +39,7 @@ export function itemError(
 /** What the rows of a rule are joined with. */
 export interface JoinContext {
   readonly reader: ResponseReader
-  readonly caller: Caller
+  readonly caller: CallerReader
 }
 
 /** Returns the items that a rule makes of a response, in document order. Throws a {@link RuleError}. */

@@ -7,7 +7,7 @@ import type { Field } from '../../definition/field.ts'
 import { isValueOf, mustBe } from '../../definition/field-type.ts'
 import type { CollectionShape } from '../../definition/item.ts'
 import { writersOf } from '../../definition/published-field.ts'
-import { callerTypes, type CallerTypes } from './caller.ts'
+import { callerTypes, type CallerTypes } from './caller-reader.ts'
 import type { RuleRow, CallerRow, RuleSources } from './source.ts'
 import type { ResponseShape, ShapeOf } from '../tables/response-types.ts'
 
@@ -28,7 +28,7 @@ export interface Rule<Response = never, Row = never> {
   readonly '~for'?: (response: Response, row: Row) => void
 }
 
-/** What a rule needs to know of an endpoint: its name, and the type of its responses. */
+/** The parts of an endpoint that a rule uses: its name, and the type of its responses. */
 export interface RuleEndpoint<Response> {
   readonly name: string
   readonly call: (input: never) => Promise<{ readonly body: Response }>

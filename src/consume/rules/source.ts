@@ -7,7 +7,7 @@ import type {
   ParentIn,
   ResponseShape,
 } from '../tables/response-types.ts'
-import type { Caller, CallerTypes } from './caller.ts'
+import type { CallerReader, CallerTypes } from './caller-reader.ts'
 
 /** What the functions of a rule receive: a row of its table, and what the row is joined with. */
 export interface RuleRow<
@@ -17,7 +17,7 @@ export interface RuleRow<
 > {
   /** The cells of the row by column. A column that the response does not have here is undefined. */
   readonly row: ColumnsIn<Shape, From>
-  /** The cells of the row that contains this one; those of the row itself for a row of the root. */
+  /** The cells of the row that contains this one; for a row of the root, its own cells. */
   readonly parent: ParentIn<Shape, From>
   /** The cells of the row of the root that contains this one. */
   readonly root: Shape['root']
@@ -26,7 +26,7 @@ export interface RuleRow<
   /** The key of an entry of a dictionary; null for a row of an array. */
   readonly key: string | null
   /** Reads the row that the request was sent for. */
-  readonly caller: Caller<Row>
+  readonly caller: CallerReader<Row>
   /** Returns the cells of the rows of another table that are below this row. */
   below<Path extends DescendantsIn<Shape, From>>(table: Path): readonly ColumnsIn<Shape, Path>[]
 }

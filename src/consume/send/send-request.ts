@@ -1,6 +1,6 @@
 import type { CallOptions, EndpointResponse } from '../call.ts'
 import type { Endpoint } from '../endpoint.ts'
-import type { Caller } from '../rules/caller.ts'
+import type { CallerReader } from '../rules/caller-reader.ts'
 import type { Rule } from '../rules/rule.ts'
 import type { RuleResult } from '../rules/write-items.ts'
 import {
@@ -17,7 +17,7 @@ import type { ResponseReader } from '../tables/read-tables.ts'
 /** What a success handler receives, in the transaction in which the rules have stored their items. */
 export interface Success<Within extends TargetCollections, Response, Row> {
   /** Reads a field of the row that was sent. */
-  readonly caller: Caller<Row>
+  readonly caller: CallerReader<Row>
   /** The response as tables. */
   readonly tables: ResponseReader<Response>
   readonly response: EndpointResponse<Response>
@@ -32,7 +32,7 @@ export interface Success<Within extends TargetCollections, Response, Row> {
 /** What a failure handler receives, in a transaction of its own. */
 export interface Failure<Within extends TargetCollections, Response, Row> {
   /** Reads a field of the row that was sent. */
-  readonly caller: Caller<Row>
+  readonly caller: CallerReader<Row>
   /**
    * Why nothing was stored: a CallError if the call failed, else an error of the tables, the rules, the
    * success handler or storage.
@@ -64,7 +64,7 @@ export type SendResult =
 /** A part of a response, and what it belongs to. */
 export interface Part {
   readonly tables: MakeTables
-  readonly caller: Caller
+  readonly caller: CallerReader
   /** What the success handler receives besides the tables, the results and the collections. */
   readonly context: object
 }

@@ -2,7 +2,7 @@ import { requireKnown } from '../../checks/options.ts'
 import { requirePlainObject } from '../../checks/plain-object.ts'
 import type { CallOptions, EndpointResponse } from '../call.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { callerOf, type Caller } from '../rules/caller.ts'
+import { callerReader, type CallerReader } from '../rules/caller-reader.ts'
 import { tablesOf, type ActingUser, type TargetCollections } from '../store-response.ts'
 import type { ResponseTables } from '../tables/table.ts'
 import { matchRows, type Match } from './match-rows.ts'
@@ -40,7 +40,7 @@ export interface SuccessOfAll<Within extends TargetCollections, Response, Row> e
   'caller' | 'index'
 > {
   /** In the order of the rows. */
-  readonly callers: readonly Caller<Row>[]
+  readonly callers: readonly CallerReader<Row>[]
 }
 
 /** What the failure handler of a request for several rows receives. */
@@ -49,7 +49,7 @@ export interface FailureOfAll<Within extends TargetCollections, Response, Row> e
   'caller' | 'index'
 > {
   /** In the order of the rows. */
-  readonly callers: readonly Caller<Row>[]
+  readonly callers: readonly CallerReader<Row>[]
 }
 
 /** The options of {@link sendTogether} if each row has its part of the response. */
@@ -119,7 +119,7 @@ export async function sendTogether<
 ): Promise<readonly SendResult[]> {
   requireKnown('sendTogether', options, known)
   const { rows, input, call = {}, match, rules = [], onSuccess, onFailure, timeout } = options
-  const callers = rows.map((row) => callerOf(row, 'sendTogether'))
+  const callers = rows.map((row) => callerReader(row, 'sendTogether'))
   requirePlainObject('The options of the call', call, 'sendTogether')
   const given = input(rows)
   requirePlainObject('The input', given, 'sendTogether')
@@ -142,11 +142,11 @@ function matchedParts(
   response: EndpointResponse,
 ): readonly Part[] {
   return parts.map((tables, index) => {
-    const caller = callers[index] as Caller
+    const caller = callers[index] as CallerReader
     return { tables: () => tables, caller, context: { caller, response, index } }
   })
 }
 
-const noCaller: Caller = (): never => {
+const noCaller: CallerReader = (): never => {
   throw new TypeError('sendTogether: rules that use caller need match.')
 }

@@ -2,7 +2,7 @@ import { requireKnown } from '../../checks/options.ts'
 import { requirePlainObject } from '../../checks/plain-object.ts'
 import type { CallOptions } from '../call.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { callerOf } from '../rules/caller.ts'
+import { callerReader } from '../rules/caller-reader.ts'
 import { tablesOf, type ActingUser, type TargetCollections } from '../store-response.ts'
 import {
   sendRequest,
@@ -54,7 +54,7 @@ export async function send<Within extends TargetCollections, Input, Response, Ro
   const sent: SendResult[] = []
   for await (const row of rows) {
     const index = sent.length
-    const caller = callerOf(row, 'send')
+    const caller = callerReader(row, 'send')
     const callOptions = call?.(row) ?? {}
     requirePlainObject('The options of the call', callOptions, 'send')
     const given = input(row)

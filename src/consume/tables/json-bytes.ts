@@ -1,8 +1,8 @@
 import type { Json } from '../../protocol/json.ts'
-import { parseJson } from '../connection/json-text.ts'
+import { parseResponse } from '../connection/json-text.ts'
 import { TablesError } from './tables-error.ts'
 
-/** The bytes that give a JSON text its structure. */
+/** The bytes of JSON syntax. */
 export const tab = 0x09
 export const newline = 0x0a
 export const carriageReturn = 0x0d
@@ -60,7 +60,7 @@ export function byteBuffer(what: string, maxBytes: number): ByteBuffer {
  * rejected. The error does not quote the text. The depth was limited where the bytes were read.
  */
 export function parseText(what: string, text: string): Json {
-  const parsed = parseJson(text, { maxDepth: Infinity, largeNumbers: 'reject' })
+  const parsed = parseResponse(text, { maxDepth: Infinity, largeNumbers: 'reject' })
   if ('value' in parsed) return parsed.value as Json
   throw new TablesError('NOT_JSON', `${what} is not valid JSON.`)
 }

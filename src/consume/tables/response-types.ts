@@ -147,7 +147,7 @@ export type DescendantPath<T, Path extends string | null> = Path extends null
   ? TablePath<T>
   : Extract<TablePath<T>, `${Path}/${string}`>
 
-/** One table of a response: its columns, those of the rows that contain its rows, and their tables. */
+/** One table of a response: its columns, the columns of the rows that contain its rows, and their tables. */
 export interface TableShape {
   readonly columns: object
   readonly parent: object

@@ -5,8 +5,8 @@ export type Cell = string | number | boolean | null
 export type AnyColumns = Readonly<Record<string, Cell | undefined>>
 
 /**
- * One object, or one element of an array, as a row. What describes the row stands beside its cells, so
- * members of the response named `id`, `parent_id` or `index` never collide with it.
+ * One object, or one element of an array, as a row. The cells are in `values`, so that members of the response named
+ * `id`, `parent_id` or `index` do not collide with the members of the row.
  */
 export interface TableRow<Columns = AnyColumns> {
   /** Unique in the whole response. Rows are numbered in document order. */

@@ -16,7 +16,7 @@ export interface CallerTypes {
  * Reads a field of the row that a request was sent for. Returns null if the row has no such field, or no
  * value in it.
  */
-export interface Caller<Row = unknown> {
+export interface CallerReader<Row = unknown> {
   /** The value of a known field. */
   <Name extends keyof Row & string>(name: Name): Exclude<Row[Name], undefined> | null
   /** The value as another type. Throws a TypeError if it can't be converted. */
@@ -29,7 +29,7 @@ export interface Caller<Row = unknown> {
 export const callerTypes: readonly (keyof CallerTypes)[] = ['text', 'number', 'uuid', 'boolean']
 
 /** Returns the caller of a row. Throws a TypeError for a row that is not a plain object. */
-export function callerOf<Row extends object>(row: Row, call = 'caller'): Caller<Row> {
+export function callerReader<Row extends object>(row: Row, call = 'caller'): CallerReader<Row> {
   requirePlainObject('The row', row, call)
   const read = (name: string, type?: keyof CallerTypes): unknown => {
     // `constructor` and the like are not fields of the row.
@@ -37,7 +37,7 @@ export function callerOf<Row extends object>(row: Row, call = 'caller'): Caller<
     if (value === null || value === undefined) return null
     return type === undefined ? value : converted(name, value, type)
   }
-  return read as Caller<Row>
+  return read as CallerReader<Row>
 }
 
 function converted(name: string, value: unknown, type: keyof CallerTypes): unknown {
