@@ -25,7 +25,7 @@ export async function check(given: Given, context: CommandContext): Promise<void
         progress.end()
       })
     context.result(problems, () =>
-      problems.length === 0 ? 'No problems found.' : problems.map(textOf).join('\n\n'),
+      problems.length === 0 ? 'No problems found.' : problems.map(problemText).join('\n\n'),
     )
     if (problems.length > 0) throw new CommandError(`Found ${counted(problems.length, 'problem')}.`)
   } finally {
@@ -44,7 +44,7 @@ function progressOf(progress: Progress): (place: string, rows: number, total: nu
   }
 }
 
-function textOf({ collection, message, examples }: StorageProblem): string {
+function problemText({ collection, message, examples }: StorageProblem): string {
   // The statements of a table that does not fit have lines of their own.
   const [first = '', ...others] = message.split('\n').map(printable)
   const lines = [...others, ...examples.map(printable)].map((line) => `  ${line}`)

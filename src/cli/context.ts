@@ -2,7 +2,7 @@ import type { CommandUse } from '../command-use.ts'
 import { isStorageError } from '../storage/adapter.ts'
 import type { CommandContext } from './command.ts'
 import { CommandError } from './command-error.ts'
-import { keysOf, usersOf, type ServiceToManage } from './load-service.ts'
+import { keyringOf, usersOf, type ServiceToManage } from './load-service.ts'
 import { openProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -33,7 +33,7 @@ export function openContext(
   }
   return {
     ...terminal,
-    keys: async () => withRetries(keysOf(await service()), repeat),
+    keys: async () => withRetries(keyringOf(await service()), repeat),
     users: async () => withRetries(usersOf(await service()), repeat),
     parts,
     outbox: async () => {

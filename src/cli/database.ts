@@ -23,7 +23,7 @@ export interface Database {
   describe(only: readonly string[], reading: ReadingTable): Promise<DatabaseDescription>
   /** Opens an adapter, which is closed by its service. */
   storage(): StorageAdapter
-  /** How its tables are changed. Absent if `rowgate schema` does not know the database. */
+  /** How its tables are changed. Absent if `rowgate schema` does not support the database. */
   readonly schema?: DatabaseSchema
   close(): Promise<void>
 }

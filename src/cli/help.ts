@@ -10,7 +10,7 @@ export function programHelp(commands: readonly Command[], group: string): string
       'rowgate publishes databases, and manages the API keys, the users, the releases and the packages of a service.',
     ],
     Usage: ['rowgate <command> [options]'],
-    Commands: aligned(shown.map((command) => [wordsOf(command), command.description])),
+    Commands: aligned(shown.map((command) => [usageOf(command), command.description])),
     Options: optionLines(commonOptions),
     Service: [
       'The module has to export the service: export const service = createService(...).',
@@ -25,7 +25,7 @@ export function programHelp(commands: readonly Command[], group: string): string
 export function commandHelp(command: Command): string {
   return sections({
     '': [`${command.description}.`],
-    Usage: [`rowgate ${wordsOf(command)} [options]`],
+    Usage: [`rowgate ${usageOf(command)} [options]`],
     ...(command.choices !== undefined && {
       Argument: [`${command.argument ?? ''}  One of ${command.choices.join(', ')}`],
     }),
@@ -50,7 +50,7 @@ export function helpValue(commands: readonly Command[], name: string): object {
 }
 
 /** Returns the words of a command and its argument: `keys revoke <keyId>`. */
-export function wordsOf({ name, argument }: Command): string {
+export function usageOf({ name, argument }: Command): string {
   return argument === undefined ? name : `${name} ${argument}`
 }
 

@@ -8,7 +8,7 @@ import {
 import { requiredArgument, requiredOf, type CommandContext, type Given } from './command.ts'
 import { CommandError } from './command-error.ts'
 import { placeFor, requireEnding, saveFile } from './save-file.ts'
-import { messageOf, printable } from './text.ts'
+import { errorMessage, printable } from './text.ts'
 import { counted } from './time.ts'
 
 /** Runs `rowgate import openapi`: writes the endpoints of another service's document. */
@@ -41,7 +41,7 @@ async function read(
   } catch (error) {
     if (!(error instanceof OpenApiError)) throw error
     for (const { place, advice } of error.mistakes)
-      messages.write(`${printable(place)}: ${messageOf(advice)}\n`)
+      messages.write(`${printable(place)}: ${errorMessage(advice)}\n`)
     throw new CommandError('The document can not be imported.')
   }
 }

@@ -123,7 +123,7 @@ async function wishesOf(given: Given, context: CommandContext): Promise<Wishes> 
   return { folder, server, storage, database }
 }
 
-/** Asks for what is not given. */
+/** Prompts for missing arguments. */
 async function asked(
   { folder, server, storage, database }: Answers,
   context: CommandContext,

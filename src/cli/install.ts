@@ -8,7 +8,7 @@ import { questions, type Questions } from './ask.ts'
 import { requiredOf, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import type { Column } from './table.ts'
-import { messageOf, printable } from './text.ts'
+import { errorMessage, printable } from './text.ts'
 
 /** Runs `rowgate install`. */
 export async function install(given: Given, context: CommandContext): Promise<void> {
@@ -129,7 +129,7 @@ async function bytesOf(file: string, context: CommandContext): Promise<Buffer> {
   try {
     return await readFile(resolve(context.workingFolder, file))
   } catch (error) {
-    throw new CommandError(`${printable(file)} could not be read: ${messageOf(error)}`)
+    throw new CommandError(`${printable(file)} could not be read: ${errorMessage(error)}`)
   }
 }
 

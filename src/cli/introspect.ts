@@ -11,7 +11,7 @@ import { loadDefinition } from './load-definition.ts'
 import { openDatabase } from './open-database.ts'
 import { openProgress } from './progress.ts'
 import { placeFor, requireEnding, saveFile } from './save-file.ts'
-import { messageOf, printable } from './text.ts'
+import { errorMessage, printable } from './text.ts'
 import { counted } from './time.ts'
 
 /** Runs `rowgate introspect`: writes the definition of an existing database. */
@@ -114,7 +114,7 @@ async function existingDefinition(out: string, { workingFolder }: CommandContext
     return await loadDefinition(out, workingFolder)
   } catch (error) {
     throw new CommandError(
-      `${printable(out)} exists and can not be compared: ${messageOf(error)} To replace it, add --force.`,
+      `${printable(out)} exists and can not be compared: ${errorMessage(error)} To replace it, add --force.`,
     )
   }
 }

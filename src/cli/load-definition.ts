@@ -7,7 +7,7 @@ import { parseJson } from '../protocol/json-text.ts'
 import { CommandError } from './command-error.ts'
 import { candidatesOf, imported } from './load-service.ts'
 import type { Terminal } from './terminal.ts'
-import { messageOf, printable } from './text.ts'
+import { errorMessage, printable } from './text.ts'
 
 /**
  * Returns the applications of a definition: a JSON file, or a module that exports them as `applications` or by
@@ -51,7 +51,7 @@ async function parsed(path: string, shown: string): Promise<unknown> {
   try {
     return parseJson(await readFile(path, 'utf8'))
   } catch (error) {
-    throw new CommandError(`${shown} can not be read: ${messageOf(error)}`)
+    throw new CommandError(`${shown} can not be read: ${errorMessage(error)}`)
   }
 }
 

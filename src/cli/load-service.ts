@@ -7,7 +7,7 @@ import type { Keyring } from '../security/keys/key-store.ts'
 import type { Users } from '../security/users/user-store.ts'
 import type { StorageProblem } from '../storage/problem.ts'
 import { CommandError, UsageError } from './command-error.ts'
-import { messageOf, printable } from './text.ts'
+import { errorMessage, printable } from './text.ts'
 
 /** The members of a service that the command line uses. */
 export interface ServiceToManage {
@@ -117,7 +117,7 @@ async function importedModule(
 }
 
 /** Returns the keys of a service. Throws a CommandError if it has none. */
-export function keysOf(service: ServiceToManage): Keyring {
+export function keyringOf(service: ServiceToManage): Keyring {
   return part(service, 'keys', ['create', 'list', 'revoke', 'rotate', 'audit'])
 }
 
@@ -146,7 +146,7 @@ export async function imported(
       throw new CommandError(
         `This version of Node can't load ${shown}: name the built file, or set NODE_OPTIONS="--import tsx".`,
       )
-    throw new CommandError(`${shown} could not be loaded: ${messageOf(error)}`)
+    throw new CommandError(`${shown} could not be loaded: ${errorMessage(error)}`)
   }
 }
 

@@ -2,8 +2,8 @@
 import { createRequire } from 'node:module'
 import { Writable } from 'node:stream'
 import { loadParts, loadService } from './load-service.ts'
-import { runProgram } from './program.ts'
-import { messageOf } from './text.ts'
+import { runCommandLine } from './program.ts'
+import { errorMessage } from './text.ts'
 
 // The only file of the command line that uses the process.
 
@@ -33,7 +33,7 @@ const output = Object.assign(
 // For example a module that listens on a port in use: that error rejects no promise of the command line.
 /* eslint-disable no-restricted-syntax -- The command line owns this process. */
 process.once('uncaughtException', (error) => {
-  stderr.write(`rowgate: The module of the service failed: ${messageOf(error)}\n`)
+  stderr.write(`rowgate: The module of the service failed: ${errorMessage(error)}\n`)
   finish(1)
 })
 
@@ -56,7 +56,8 @@ function stopping(): AbortSignal {
 
 function finish(code: number): void {
   output.end(() => {
-    const loss = unwritten && `rowgate: The result could not be written: ${messageOf(unwritten)}\n`
+    const loss =
+      unwritten && `rowgate: The result could not be written: ${errorMessage(unwritten)}\n`
     stderr.write(loss ?? '', () => process.exit(loss === undefined ? code : 1))
   })
 }
@@ -64,7 +65,7 @@ function finish(code: number): void {
 
 // Servers and timers of the module would keep the process alive.
 finish(
-  await runProgram(process.argv.slice(2), {
+  await runCommandLine(process.argv.slice(2), {
     input: stdin,
     output,
     messages: stderr,

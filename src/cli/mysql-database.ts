@@ -34,14 +34,14 @@ export async function openMysql(
     workingFolder,
     catalogue: mysqlCatalogue(server),
     connections,
-    placeOf,
+    serverPlaceOf,
     storage: () => mysqlStorage(pool),
     tables: mysqlSchemaDatabase(server, commandTimeouts.lockTimeout),
     end: () => pool.end(),
   })
 }
 
-async function placeOf(connection: Connection): Promise<ServerPlace> {
+async function serverPlaceOf(connection: Connection): Promise<ServerPlace> {
   const statement = bind(sql`select database(), @@lower_case_table_names`)
   const [[name, lower] = []] = await connection.rows(statement)
   if (typeof name !== 'string')

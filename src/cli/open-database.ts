@@ -10,7 +10,7 @@ import { CommandError, UsageError } from './command-error.ts'
 import { onlyTables, type Database, type DatabaseSchema } from './database.ts'
 import { openMysql } from './mysql-database.ts'
 import { openPostgres } from './postgres-database.ts'
-import { messageOf, printable } from './text.ts'
+import { errorMessage, printable } from './text.ts'
 
 /**
  * Opens a database. Throws a CommandError if it can't be reached.
@@ -82,6 +82,6 @@ async function describeFile(
   try {
     return await describeSqlite(path, reading)
   } catch (error) {
-    throw new CommandError(`${shown} can not be read: ${messageOf(error)}`)
+    throw new CommandError(`${shown} can not be read: ${errorMessage(error)}`)
   }
 }

@@ -37,14 +37,17 @@ export async function openPostgres(
     workingFolder,
     catalogue: postgresCatalogue,
     connections: connections(pool, completePostgres(commandTimeouts)),
-    placeOf: (connection) => placeOf(connection, schema),
+    serverPlaceOf: (connection) => serverPlaceOf(connection, schema),
     storage: () => postgresStorage(pool),
     tables: postgresSchemaDatabase(commandTimeouts.lockTimeout),
     end: () => pool.end(),
   })
 }
 
-async function placeOf(connection: Connection, schema: string | undefined): Promise<ServerPlace> {
+async function serverPlaceOf(
+  connection: Connection,
+  schema: string | undefined,
+): Promise<ServerPlace> {
   const statement = bind(sql`select current_database(), current_schema()`)
   const [[name, current] = []] = await connection.rows(statement)
   if (typeof name !== 'string' || typeof current !== 'string')

@@ -4,14 +4,14 @@ import { commands, findCommand, readCommandLine, type Typed } from './commands.t
 import { commandHelp, helpValue, programHelp } from './help.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { openTerminal, type ProgramEnvironment, type Terminal } from './terminal.ts'
-import { messageOf } from './text.ts'
+import { errorMessage } from './text.ts'
 
 /**
  * Runs a command line and resolves with its exit code: 0 success, 1 the command was rejected or failed, or
  * the service could not be loaded, 2 invalid usage, 3 a remote service was unavailable or timed out. Never
  * rejects: errors are printed as one line without a stack.
  */
-export async function runProgram(
+export async function runCommandLine(
   line: readonly string[],
   program: ProgramEnvironment,
 ): Promise<number> {
@@ -23,7 +23,7 @@ export async function runProgram(
     const code = await codeOf(error)
     const help = command === undefined ? 'rowgate --help' : `rowgate ${command.name} --help`
     const hint = code === 2 ? ` See ${help}.` : ''
-    program.messages.write(`rowgate: ${withCommands(messageOf(error))}${hint}\n`)
+    program.messages.write(`rowgate: ${withCommands(errorMessage(error))}${hint}\n`)
     return code
   }
 }

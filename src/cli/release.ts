@@ -8,7 +8,7 @@ import { openProgress } from './progress.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { placeFor, saveFile, type SavedFile } from './save-file.ts'
 import type { Column } from './table.ts'
-import { messageOf, printable } from './text.ts'
+import { errorMessage, printable } from './text.ts'
 
 /** Runs `rowgate release build`. */
 export async function buildRelease(given: Given, context: CommandContext): Promise<void> {
@@ -179,7 +179,8 @@ function isLoopback(host: string): boolean {
 
 async function keyOf(given: Given, context: CommandContext): Promise<string> {
   const file = given.one('key-file')
-  const text = file === undefined ? context.environment['ROWGATE_KEY'] : await textOf(file, context)
+  const text =
+    file === undefined ? context.environment['ROWGATE_KEY'] : await readText(file, context)
   const key = (text ?? '').replace(/\r?\n$/, '')
   if (key === '')
     throw new UsageError(
@@ -189,10 +190,10 @@ async function keyOf(given: Given, context: CommandContext): Promise<string> {
   throw new UsageError('The API key has characters that are not allowed in a header.')
 }
 
-async function textOf(file: string, context: CommandContext): Promise<string> {
+async function readText(file: string, context: CommandContext): Promise<string> {
   try {
     return await readFile(resolve(context.workingFolder, file), 'utf8')
   } catch (error) {
-    throw new CommandError(`${printable(file)} could not be read: ${messageOf(error)}`)
+    throw new CommandError(`${printable(file)} could not be read: ${errorMessage(error)}`)
   }
 }

@@ -1,6 +1,6 @@
 import { open, stat } from 'node:fs/promises'
 import { CommandError } from './command-error.ts'
-import { messageOf } from './text.ts'
+import { errorMessage } from './text.ts'
 
 /** What a command writes to a file. */
 export type Written = 'definition' | 'description' | 'endpoints' | 'package'
@@ -63,7 +63,7 @@ async function startOf(path: string, shown: string): Promise<Buffer> {
       await file.close()
     }
   } catch (error) {
-    throw new CommandError(`${shown} exists, and could not be read: ${messageOf(error)}`)
+    throw new CommandError(`${shown} exists, and could not be read: ${errorMessage(error)}`)
   }
 }
 

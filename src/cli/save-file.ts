@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { sha256Of } from '../deployment/package/sha256.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { requireReplaceable, type Writing } from './replaced-file.ts'
-import { messageOf, printable } from './text.ts'
+import { errorMessage, printable } from './text.ts'
 
 /** A saved file. */
 export interface SavedFile {
@@ -56,7 +56,7 @@ export async function saveFile(path: string, bytes: Uint8Array): Promise<SavedFi
     await rename(fresh, path)
   } catch (error) {
     await rm(fresh, { force: true })
-    throw new CommandError(`${printable(path)} could not be written: ${messageOf(error)}`)
+    throw new CommandError(`${printable(path)} could not be written: ${errorMessage(error)}`)
   }
   const sha256 = sha256Of(bytes)
   return { file: path, bytes: bytes.length, sha256 }

@@ -8,7 +8,7 @@ import type { DatabaseSchema } from './database.ts'
 import { loadDefinition, withMistakes } from './load-definition.ts'
 import { openDatabase } from './open-database.ts'
 import { openProgress } from './progress.ts'
-import { messageOf, printable } from './text.ts'
+import { errorMessage, printable } from './text.ts'
 import { counted } from './time.ts'
 
 // A column that the definition does not name does no harm, and neither does one that allows null: saves are checked.
@@ -103,7 +103,7 @@ async function onSchema<Result>(
     return await work({ shown, schema, collections })
   } catch (error) {
     if (error instanceof CommandError || error instanceof UsageError) throw error
-    throw new CommandError(messageOf(error))
+    throw new CommandError(errorMessage(error))
   } finally {
     await close()
   }

@@ -21,7 +21,7 @@ import {
 import type { Database } from './database.ts'
 import { loadDefinition, withMistakes } from './load-definition.ts'
 import { openDatabase } from './open-database.ts'
-import { messageOf, printable } from './text.ts'
+import { errorMessage, printable } from './text.ts'
 import { counted } from './time.ts'
 import { aborted } from './worker.ts'
 
@@ -182,7 +182,7 @@ async function reload(
     await current.replace(service)
     context.note(`Reloaded: ${counted(pathsOf(applications).length, 'collection')}.`)
   } catch (error) {
-    context.messages.write(`${messageOf(error)} The previous definition is still served.\n`)
+    context.messages.write(`${errorMessage(error)} The previous definition is still served.\n`)
   }
 }
 

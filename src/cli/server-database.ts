@@ -6,7 +6,7 @@ import type { Connection, Connections } from '../storage/pool/connection.ts'
 import type { SchemaDatabase } from '../schema/apply.ts'
 import { CommandError } from './command-error.ts'
 import { onlyTables, serverSchema, type Database } from './database.ts'
-import { messageOf } from './text.ts'
+import { errorMessage } from './text.ts'
 
 /** What a connection to a server has shown. */
 export interface ServerPlace {
@@ -28,9 +28,9 @@ export interface ServerDatabase {
   readonly catalogue: ServerCatalogue
   readonly connections: Connections
   /** Throws a CommandError if there is no such place. */
-  placeOf(connection: Connection): Promise<ServerPlace>
+  serverPlaceOf(connection: Connection): Promise<ServerPlace>
   storage(): StorageAdapter
-  /** How its tables are changed. Absent if `rowgate schema` does not know the database. */
+  /** How its tables are changed. Absent if `rowgate schema` does not support the database. */
   readonly tables?: SchemaDatabase
   /** Ends the pool. */
   end(): Promise<void>
@@ -54,7 +54,7 @@ export async function openServer(server: ServerDatabase): Promise<Database> {
     } catch (error) {
       if (error instanceof CommandError) throw error
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-      throw new CommandError(`${shown} can not be read: ${messageOf(cause)}`)
+      throw new CommandError(`${shown} can not be read: ${errorMessage(cause)}`)
     }
   }
   const close = async (): Promise<void> => {
@@ -62,7 +62,7 @@ export async function openServer(server: ServerDatabase): Promise<Database> {
     await server.end()
   }
   try {
-    const { name, schema, source, folded } = await attempt((on) => server.placeOf(on))
+    const { name, schema, source, folded } = await attempt((on) => server.serverPlaceOf(on))
     return {
       shown,
       name,

@@ -29,7 +29,7 @@ export function printable(text: string): string {
 }
 
 /** Returns the message of an error as one line. */
-export function messageOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return printable(message.trim().replace(/\s*\n\s*/g, ' '))
 }

@@ -1,7 +1,7 @@
 import { wholeOf, type CommandContext, type Given } from './command.ts'
 import type { ShownBuildEvent } from './load-service.ts'
 import { counted } from './time.ts'
-import { messageOf, printable } from './text.ts'
+import { errorMessage, printable } from './text.ts'
 
 /** Runs `rowgate worker`: builds queued releases and sends deliveries in this process. */
 export async function work(given: Given, context: CommandContext): Promise<void> {
@@ -23,7 +23,7 @@ export async function work(given: Given, context: CommandContext): Promise<void>
 }
 
 function valueOf({ type, releaseId, status, error }: ShownBuildEvent): object {
-  return { type, releaseId, status, ...(error !== undefined && { error: messageOf(error) }) }
+  return { type, releaseId, status, ...(error !== undefined && { error: errorMessage(error) }) }
 }
 
 /** Returns the displayed line of an event; undefined if it is not displayed. */
@@ -39,11 +39,11 @@ export function lineOf({
     case 'ended':
       return `${releaseId} ${status ?? 'ended'}`
     case 'failed':
-      return `${releaseId} failed: ${messageOf(error)}`
+      return `${releaseId} failed: ${errorMessage(error)}`
     case 'lost':
       return `${releaseId} lost its worker`
     case 'unreachable':
-      return `storage could not be reached: ${messageOf(error)}`
+      return `storage could not be reached: ${errorMessage(error)}`
     default:
       return undefined
   }

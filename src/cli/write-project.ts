@@ -2,7 +2,7 @@ import { constants, readdirSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { CommandError } from './command-error.ts'
-import { messageOf, printable } from './text.ts'
+import { errorMessage, printable } from './text.ts'
 
 /** A project to write. */
 export interface NewProject {
@@ -46,7 +46,7 @@ export async function writeProject(project: NewProject): Promise<readonly string
     return written.flat().sort()
   } catch (error) {
     throw new CommandError(
-      `The project could not be written to ${printable(folder)}: ${messageOf(error)}`,
+      `The project could not be written to ${printable(folder)}: ${errorMessage(error)}`,
     )
   }
 }
@@ -145,6 +145,6 @@ function entriesOf(folder: string): readonly string[] {
     return readdirSync(folder)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw new CommandError(messageOf(error))
+    throw new CommandError(errorMessage(error))
   }
 }

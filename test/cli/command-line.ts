@@ -2,7 +2,7 @@ import { PassThrough, Writable } from 'node:stream'
 import { defineCollection, text } from 'rowgate'
 import { apiKeys, httpBasic } from 'rowgate/security'
 import { expect } from 'vitest'
-import { runProgram } from '../../src/cli/program.ts'
+import { runCommandLine } from '../../src/cli/program.ts'
 import type { Builder } from '../../src/entries/deployment.ts'
 import { startDeployed } from '../kit/deployed.ts'
 import { cheapCost } from '../kit/keys.ts'
@@ -70,7 +70,7 @@ export function openCommandLine({
   }
 }
 
-type Program = Parameters<typeof runProgram>[1]
+type Program = Parameters<typeof runCommandLine>[1]
 type Rest = Pick<Program, 'now' | 'loadService'> & Partial<Pick<Program, 'loadParts'>>
 
 /** Runs a command that needs no service. */
@@ -112,7 +112,7 @@ export async function runScene(line: readonly string[], scene: Scene, rest: Rest
   const output = collector(width === undefined ? {} : { isTTY: true, columns: width })
   const messages = collector(answers === undefined ? {} : { isTTY: true, columns: 100 })
   typeAnswers(messages, input, answers ?? [])
-  const code = await runProgram(line, {
+  const code = await runCommandLine(line, {
     input,
     output: output.stream,
     messages: messages.stream,

@@ -6,7 +6,7 @@ import prettierOptions from '../../.prettierrc.json' with { type: 'json' }
 import { commonOptions, exitCodes, type Command } from '../../src/cli/command.ts'
 import { commands } from '../../src/cli/commands.ts'
 import type { Option } from '../../src/cli/arguments.ts'
-import { optionDescription, optionWords, wordsOf } from '../../src/cli/help.ts'
+import { optionDescription, optionWords, usageOf } from '../../src/cli/help.ts'
 
 // `npx vitest run test/cli/commands-page.test.ts --update=all` writes the page again.
 test('the page of all commands is made from their table', async () => {
@@ -42,7 +42,7 @@ function sectionOf(command: Command): string {
   return [
     `## ${name}`,
     notes.join(' '),
-    `\`\`\`text\nrowgate ${wordsOf(command)} [options]\n\`\`\``,
+    `\`\`\`text\nrowgate ${usageOf(command)} [options]\n\`\`\``,
     ...(options.length === 0 ? [] : [optionTable(options)]),
     `\`\`\`sh\n${examples}\n\`\`\``,
   ].join('\n\n')

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { keysOf, loadParts, loadService, usersOf } from '../../src/cli/load-service.ts'
+import { keyringOf, loadParts, loadService, usersOf } from '../../src/cli/load-service.ts'
 import { CommandError, UsageError } from '../../src/cli/command-error.ts'
 
 const service = (name: string): string => `{ name: '${name}', ready() {}, close() {} }`
@@ -69,7 +69,7 @@ test.each([
 
 test('a part that is missing is rejected by name', () => {
   const bare = { ready: async () => undefined, close: async () => undefined }
-  expect(() => keysOf(bare as never)).toThrow('The service has no keys')
+  expect(() => keyringOf(bare as never)).toThrow('The service has no keys')
   expect(() => usersOf({ ...bare, users: { add: () => 1 } } as never)).toThrow('has no users')
 })
 

@@ -1,6 +1,6 @@
 import { PassThrough, Writable } from 'node:stream'
 import { expect } from 'vitest'
-import { runProgram } from '../../src/cli/program.ts'
+import { runCommandLine } from '../../src/cli/program.ts'
 
 /** A command line `rowgate serve ...` that is running. */
 export interface ServingLine {
@@ -21,7 +21,7 @@ export async function startServing(
   const stopping = new AbortController()
   const [output, messages] = [collector(), collector()]
   let code: number | undefined
-  const ended = runProgram(['serve', ...line, '--port', '0'], {
+  const ended = runCommandLine(['serve', ...line, '--port', '0'], {
     input: new PassThrough(),
     output: output.stream,
     messages: messages.stream,

@@ -5,7 +5,14 @@ import { describe, expect, test } from 'vitest'
 import { formatTable, type Column } from '../../src/cli/table.ts'
 import { openProgress } from '../../src/cli/progress.ts'
 import { openTerminal } from '../../src/cli/terminal.ts'
-import { cut, jsonText, messageOf, printable, printableLines, widthOf } from '../../src/cli/text.ts'
+import {
+  cut,
+  jsonText,
+  errorMessage,
+  printable,
+  printableLines,
+  widthOf,
+} from '../../src/cli/text.ts'
 
 type Row = readonly string[]
 
@@ -130,10 +137,10 @@ describe('strings', () => {
   })
 
   test('a message is one line', () => {
-    expect(messageOf(new TypeError('keys.create:\n- a\n- b\x1b[2J\n'))).toBe(
+    expect(errorMessage(new TypeError('keys.create:\n- a\n- b\x1b[2J\n'))).toBe(
       'keys.create: - a - b\\x1b[2J',
     )
-    expect(messageOf('text')).toBe('text')
+    expect(errorMessage('text')).toBe('text')
   })
 
   test('JSON says the same with nothing that a terminal obeys', () => {
