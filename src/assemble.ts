@@ -31,7 +31,7 @@ export interface Assembly extends RequestDependencies {
   readonly storage: StorageAdapter
   /** Resolves once storage is open. */
   readonly opened: () => MaybePromise<void>
-  /** Returns the collections that storage keeps, including those of security and of the parts. */
+  /** Returns the collections that storage keeps, including the collections of security and of the parts. */
   readonly kept: () => readonly PublishedCollection[]
   readonly security: Security
   readonly parts: readonly ServicePart[]
@@ -39,8 +39,8 @@ export interface Assembly extends RequestDependencies {
 }
 
 /**
- * Assembles a service, each part with those before it, and opens storage. Throws a TypeError for mistakes that its parts
- * find.
+ * Assembles a service, each part with the parts before it, and opens storage. Throws a TypeError for mistakes that its
+ * parts find.
  */
 export function assemble(options: CompleteOptions): Assembly {
   const { now } = options

@@ -43,7 +43,7 @@ export interface BoundedMap<Value> {
   set(key: string, value: Value, bytes: number): void
   delete(key: string): void
   clear(): void
-  /** Returns what is kept. */
+  /** Returns the number of entries, and their bytes. */
   size(): KeptSize
 }
 

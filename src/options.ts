@@ -75,7 +75,7 @@ export interface OpenServiceOptions<Applications> {
   readonly pages?: Readonly<Record<string, Page>>
   /**
    * The messages of responses in other languages, by tags such as `de`; `en` replaces English ones. Clients choose by
-   * `Accept-Language`. English stands for missing messages and languages. Default: English only.
+   * `Accept-Language`. Missing messages and languages are replaced by English. Default: English only.
    */
   readonly messages?: Messages
   /** The clock of `generated: 'now'`. Default: the system's. */

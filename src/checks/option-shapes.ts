@@ -27,7 +27,7 @@ export function text(maxLength: number) {
 export const nonEmpty = z.string().check(z.minLength(1))
 
 /**
- * Returns the schema of whole numbers. `advice` is the message for all other values; without it, the message names
+ * Returns the schema of integers. `advice` is the message for all other values; without it, the message names
  * the bound that is not kept.
  */
 export function wholeNumber(min: number, max?: number, advice?: string) {

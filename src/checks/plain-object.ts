@@ -56,7 +56,9 @@ export function requirePlainJson(
   if (typeof given !== 'object' || given === null || above.includes(given)) return
   if (typeof (given as { readonly toJSON?: unknown }).toJSON === 'function') return
   if (!Array.isArray(given) && !hasPlainPrototype(given)) {
-    throw new TypeError(`${what} must be JSON of plain objects: ${call} received ${kindOf(given)}`)
+    throw new TypeError(
+      `${what} must be JSON of plain objects: ${call} received ${describedKind(given)}`,
+    )
   }
   const path = [...above, given]
   for (const member of Object.values(given)) requirePlainJson(what, member, call, path)
@@ -74,7 +76,7 @@ export function describe(given: unknown): string {
 export function hasPlainPrototype(given: object): boolean {
   const prototype = Object.getPrototypeOf(given) as object | null
   if (prototype === Object.prototype || prototype === null) return true
-  // That of another realm, such as a `vm` context or a test runner.
+  // A prototype of another realm, such as a `vm` context or a test runner.
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf')
 }
 
@@ -84,17 +86,17 @@ function isObject(given: unknown): given is object {
 
 /** Describes what keeps an object from being plain; undefined if it is plain. */
 function oddityOf(given: object): string | undefined {
-  if (!hasPlainPrototype(given)) return kindOf(given)
+  if (!hasPlainPrototype(given)) return describedKind(given)
   for (const name of Reflect.ownKeys(given)) {
     const member = Object.getOwnPropertyDescriptor(given, name) ?? {}
     if (typeof name === 'symbol' || member.enumerable !== true || !('value' in member))
       return `an object whose member ${String(name)} is a symbol, hidden or an accessor.`
-    if (name === 'then' && typeof member.value === 'function') return kindOf(given)
+    if (name === 'then' && typeof member.value === 'function') return describedKind(given)
   }
   return undefined
 }
 
-function kindOf(given: object): string {
+function describedKind(given: object): string {
   const { then, constructor } = given as Readonly<Record<string, unknown>>
   if (typeof then === 'function') return 'a Promise; is an await missing?'
   return typeof constructor === 'function' && constructor.name !== 'Object'

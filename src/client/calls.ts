@@ -67,7 +67,7 @@ export type ResponseItem<C extends CollectionShape> = Shown<
 >
 
 /**
- * The computed fields of a collection. Those of a collection that is not typed have no names. The definition may come
+ * The computed fields of a collection. Their names are unknown if the collection is not typed. The definition may come
  * from another copy of this package, so it is not compared with `CollectionDefinition`.
  */
 type ComputedFields<C> = C extends { readonly computed?: infer Computed }

@@ -106,13 +106,13 @@ async function exchange(
         status,
       })
     }
-    return { response, text: await textOf(response, maxBytes) }
+    return { response, text: await readText(response, maxBytes) }
   } catch (error) {
     throw error instanceof RequestError ? error : connectionError(error, maxBytes)
   }
 }
 
-async function textOf(response: Response, maxBytes: number): Promise<string> {
+async function readText(response: Response, maxBytes: number): Promise<string> {
   // React Native has no streams.
   const body = response.body as ReadableStream<Uint8Array> | null | undefined
   if (body === null || body === undefined) return response.text()

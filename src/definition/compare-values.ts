@@ -35,7 +35,7 @@ export function compareAscii(left: Stored, right: Stored): number {
   return left === right ? 0 : (left as string) < (right as string) ? -1 : 1
 }
 
-/** Compares two decimal strings of equal scale, or two whole numbers, exactly. */
+/** Compares two decimal strings of equal scale, or two integers, exactly. */
 export function compareDecimals(left: string, right: string): number {
   const negative = left.startsWith('-')
   if (negative !== right.startsWith('-')) return negative ? -1 : 1

@@ -2,7 +2,7 @@ import type { CollectionShape } from './item.ts'
 
 const key = Symbol.for('rowgate.declaredAs')
 
-/** Returns the definitions that a collection was made of: code looks it up by them as well. */
+/** Returns the definitions that a collection was made of: code can also find it by them. */
 export function declaredAs(definition: CollectionShape): readonly CollectionShape[] {
   return (definition as { readonly [key]?: readonly CollectionShape[] })[key] ?? []
 }

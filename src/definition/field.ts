@@ -54,7 +54,7 @@ export interface FieldOptions<Value> {
   readonly readOnly?: boolean
   /**
    * The roles that can read the field. For other callers it does not exist: responses leave it out, and
-   * `$fields`, `$sort`, `$q` and conditions do not know it. Default: every caller; an empty list: none.
+   * `$fields`, `$sort`, `$q` and conditions can't use it. Default: every caller; an empty list: none.
    */
   readonly readableBy?: readonly string[]
   /**
@@ -211,9 +211,9 @@ function builder<Type extends FieldTypeName>(type: Type): FieldBuilder<Type> {
 
 /** A field of Unicode text. */
 export const text = builder('text')
-/** A field of whole numbers within ±(2^53 − 1). */
+/** A field of integers within ±(2^53 − 1). */
 export const integer = builder('integer')
-/** A field of 64-bit whole numbers, written as strings. */
+/** A field of 64-bit integers, written as strings. */
 export const bigint = builder('bigint')
 /** A field of exact decimal numbers, written as strings: `decimal({ precision: 20, scale: 4 })`. */
 export const decimal = builder('decimal')

@@ -117,7 +117,7 @@ export interface Handlers<C extends CollectionShape, PS = unknown, PI = PS, PU =
   }
 }
 
-/** The handlers of a collection by event. Those of Save are part of Insert and Update. */
+/** The handlers of a collection by event. The handlers of Save are part of Insert and Update. */
 export type PublishedHandlers = Omit<Handlers<CollectionShape>, 'Save'>
 
 type Moments = Readonly<Record<string, AnyHandler>>

@@ -20,8 +20,8 @@ export type KeyName<C extends CollectionShape> = [NonNullable<C['key']>] extends
 
 /**
  * `T` without the name of the alias that it declares. The compiler prints an alias with the whole definition as its
- * argument. It prints the members of a mapped type that is not declared by an alias itself, if its names are those of a
- * type parameter.
+ * argument. It prints the members of a mapped type over the names of a type parameter, unless an alias declares the
+ * mapped type directly.
  */
 export type Unnamed<T> = T
 

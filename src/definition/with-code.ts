@@ -10,7 +10,7 @@ import { codePlaces } from './omitted-code.ts'
 
 /** The code of a collection whose definition comes from a package or a JSON file. */
 export interface CollectionCode extends CollectionBehaviour<CollectionShape> {
-  /** The definition by which code looks up the collection: `find(customers, ...)`. Default: none. */
+  /** The definition by which code finds the collection: `find(customers, ...)`. Default: none. */
   readonly definition?: CollectionShape
   /** The functions of defaults by field. */
   readonly defaults?: Readonly<Record<string, () => unknown>>

@@ -143,7 +143,7 @@ function monitorBuilds(
     report: () => undefined,
     afterwards: async () => {
       const stalled = waiting.stalled(await store.queued({ limit: maxMonitored, offset: 0 }))
-      // Releases that wait for another build of their solution must not delay those of other solutions.
+      // Releases that wait for another build of their solution must not delay the releases of other solutions.
       const first = serial ? firstOfEach(stalled) : stalled.slice(0, maxAnnounced)
       for (const { releaseId } of first) await queue.announce({ releaseId })
     },

@@ -16,7 +16,7 @@ export interface BuildsDependencies {
   /** Builds a claimed release. Resolves to undefined if the build was requeued or its claim was lost. */
   readonly build: (claimed: Release, closing: AbortSignal) => Promise<Release | undefined>
   readonly serial: boolean
-  /** How many builds may wait: queued ones and those of requests together. */
+  /** How many builds may wait, in the queue and in requests together. */
   readonly queueLimit: number
   /** How many releases of one solution may be open. */
   readonly maxOpenReleases: number

@@ -26,8 +26,8 @@ export interface DeploymentOptions {
   readonly environment: Pick<EnvironmentRecord, 'environmentId' | 'name' | 'url'> &
     Partial<Omit<EnvironmentRecord, 'authenticationType'>>
   /**
-   * How many builds run in this process at a time, those of the queue and of requests together. With 0
-   * this process takes no builds from the queue, and requests build one at a time. Default 1.
+   * How many builds run in this process at a time, from the queue and from requests together. With 0 this process takes
+   * no builds from the queue, and requests build one at a time. Default 1.
    */
   readonly workers?: number
   /** Whether a solution builds one release at a time. Default false. */

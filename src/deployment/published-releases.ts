@@ -74,9 +74,8 @@ export function publishedReleases(
 }
 
 /**
- * Returns the order of a page of releases: those of one date by the end of their builds, latest first, and
- * those that ended in one millisecond by their beginning. `defaultSort` can not name `built`, since clients
- * can not read it.
+ * Returns the order of a page of releases: by date, then by the end of their builds, latest first, then by the
+ * beginning of their builds. `defaultSort` can't name `built`, since clients can't read it.
  */
 export function byDateAndBuild(sort: StorageQuery['sort']): StorageQuery['sort'] {
   const [first, second] = sort

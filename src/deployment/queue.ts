@@ -26,7 +26,7 @@ export interface BuildQueue {
   announce(ticket: BuildTicket): MaybePromise<void>
   /**
    * Calls `work` for each ticket, at most `concurrency` at a time. `work` checks what it receives, because other
-   * programs may write to a queue: it reports and ignores what is not a ticket. It never rejects.
+   * programs may write to a queue: it reports and ignores messages that are not a ticket. It never rejects.
    */
   process(
     work: (ticket: BuildTicket) => Promise<void>,

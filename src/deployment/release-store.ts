@@ -223,7 +223,7 @@ export class ReleaseStore {
     return rows
   }
 
-  // One after the other, because those of this process would conflict.
+  // One after the other, because concurrent transactions of this process would conflict.
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const done = this.#lastAdded.then(work)
     this.#lastAdded = done.catch(() => undefined)

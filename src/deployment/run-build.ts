@@ -87,7 +87,7 @@ async function buildPackage(
   const solution = solutions.get(release.solutionId)
   if (solution === undefined) throw new BuildError('The solution no longer exists.')
   const snapshot = release.snapshot ? await takeSnapshot(release, solution) : null
-  // No caller waits for the result any more.
+  // No caller waits for the result.
   if (snapshot === undefined || signal.aborted) throw new Error('The build was stopped.')
   const { releaseId, version, releaseNotes, releaseDate, attempt } = release
   const { progress, line } = log

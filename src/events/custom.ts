@@ -4,7 +4,7 @@ import type { CollectionShape } from '../definition/item.ts'
 import { isThenable } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { entriesIn } from '../protocol/envelope.ts'
-import { decide } from '../request/findings.ts'
+import { decideFindings } from '../request/findings.ts'
 import { reject } from '../request/outcome.ts'
 import { requireRight } from '../request/roles.ts'
 import { viewOf } from '../request/view.ts'
@@ -44,7 +44,7 @@ export async function runCustom(
     })
     const view = viewOf(collection, caller.principal)
     const decided = { view, event: 'Custom', key: [], data: {} } as const
-    const { blocking, information } = await decide(scope.findings, decided, new Set())
+    const { blocking, information } = await decideFindings(scope.findings, decided, new Set())
     // Warnings need no confirmation here. They are listed, as on a Filter.
     const errors = blocking.filter((entry) => entry.severity === 'error')
     if (errors.length > 0)

@@ -6,7 +6,7 @@ import { clientKeyOf } from '../protocol/ip-address.ts'
 import { acceptedRow } from '../request/item-values.ts'
 import type { FilterEvent } from '../request/event.ts'
 import type { Condition, Row } from '../request/query.ts'
-import { decide } from '../request/findings.ts'
+import { decideFindings } from '../request/findings.ts'
 import {
   reject,
   type ItemOutcome,
@@ -24,7 +24,7 @@ import type {
   StorageReader,
   StorageTextPage,
 } from '../storage/adapter.ts'
-import { filterByCursor, filterPaged, readRows, type PageSource } from './paged.ts'
+import { filterByCursor, filterPaged, readRows, type FilterSource } from './paged.ts'
 import type { Caller } from './runtime.ts'
 import type { Scope } from './scope.ts'
 import type { Unit } from './unit.ts'
@@ -43,7 +43,7 @@ export function filterDirectly(
   const { principal } = caller
   if (transaction !== undefined) {
     if (paging?.cursor === undefined) return filterAsRows(transaction, event)
-    const read: PageSource = (query) => transaction.filter(collection, query)
+    const read: FilterSource = (query) => transaction.filter(collection, query)
     return filterByCursor(read, event, paging.cursor, principal)
   }
   const { adapter } = runtime
@@ -112,7 +112,7 @@ export async function filterInScope(event: FilterEvent, scope: Scope): Promise<O
     const select = after === undefined ? event.query.select : whole.allNames
     const conditions = [...event.query.conditions, ...narrowing]
     const query = { ...event.query, conditions, select }
-    const read: PageSource = (own) => scope.source.filter(collection, own)
+    const read: FilterSource = (own) => scope.source.filter(collection, own)
     const caller = scope.caller.principal
     const page: StoragePage & { readonly notes?: PageNotes } =
       cursor === undefined ? await read(query) : await readRows(read, query, cursor, caller)
@@ -129,7 +129,7 @@ export async function filterInScope(event: FilterEvent, scope: Scope): Promise<O
   })
   // Warnings need no confirmation on a Filter. They are listed.
   const subject = { view: event.view, event: 'Filter', key: [], data: {} } as const
-  const { blocking, information } = await decide(scope.findings, subject, noneConfirmed)
+  const { blocking, information } = await decideFindings(scope.findings, subject, noneConfirmed)
   if (blocking.some((entry) => entry.severity === 'error'))
     return reject('Filter', undefined, [...blocking, ...information])
   const validations = [...blocking, ...information]

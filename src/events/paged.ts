@@ -21,7 +21,7 @@ interface Found<Item> {
 }
 
 /** Where the pages of a Filter are read: in storage, a transaction, or the functions that serve a collection. */
-export type PageSource = (query: StorageQuery) => MaybePromise<StoragePage>
+export type FilterSource = (query: StorageQuery) => MaybePromise<StoragePage>
 
 type Read<Item> = (query: StorageQuery) => MaybePromise<Found<Item> | undefined>
 
@@ -61,7 +61,7 @@ export async function filterPaged(
 
 /** Runs a Filter of a collection with cursors within a transaction. */
 export async function filterByCursor(
-  read: PageSource,
+  read: FilterSource,
   { collection, query }: FilterEvent,
   cursor: CursorPlan,
   caller: Principal,
@@ -76,7 +76,7 @@ export async function filterByCursor(
  * several reads.
  */
 export async function readRows(
-  read: PageSource,
+  read: FilterSource,
   query: StorageQuery,
   cursor: CursorPlan,
   caller: Principal,
@@ -127,7 +127,7 @@ async function readOnce(
 
 /** Reads the rows of a page with the fields of its position, and the count of a page that continues one. */
 async function readAll(
-  read: PageSource,
+  read: FilterSource,
   query: StorageQuery,
   cursor: CursorPlan | undefined,
 ): Promise<Found<Row>> {

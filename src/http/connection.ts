@@ -3,7 +3,7 @@ import type { Http2ServerResponse } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 
-// The limits of what is still read of a body after the response, so that a client that is still sending
+// The limits within which the rest of a body is read after the response, so that a client that is still sending
 // can read the response.
 const maxLingerBytes = 4 * 1024 * 1024
 const lingerMilliseconds = 2_000

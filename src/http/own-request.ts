@@ -48,8 +48,8 @@ const known = ['secure', 'peer', 'trustedProxies', 'forwarded']
 
 /**
  * Returns what security providers read of a request, with the rules of the binding for its kind. Its body is not read.
- * Throws a TypeError for any other value, for an unknown option, and for proxies with a request of another kind than
- * those of `node:http`.
+ * Throws a TypeError for any other value, for an unknown option, and for proxies with a request that is not of
+ * `node:http`.
  */
 export function credentialsOf(request: OwnRequest, options: OwnRequestOptions): Credentials {
   requireKnown('authenticate', options, known)

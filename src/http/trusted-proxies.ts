@@ -30,7 +30,7 @@ export interface ForwardedHeaders {
 export interface TrustedProxies {
   /**
    * Returns whether a request came over TLS. If the socket belongs to a trusted proxy and its header has values, each of
-   * them must mean HTTPS; otherwise `isEncrypted`, which says whether the socket uses TLS. Default: false.
+   * them must mean HTTPS; otherwise `isEncrypted`: whether the socket uses TLS. Default: false.
    */
   isHttps(address: string | undefined, header: ReadHeader, isEncrypted?: boolean): boolean
   /**

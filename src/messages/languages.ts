@@ -5,13 +5,13 @@ import { nonEmpty } from '../checks/option-shapes.ts'
 import { english, type MessageName } from './english.ts'
 import { placeholdersIn, type Language, type PlaceholdersIn } from './message.ts'
 
-/** Texts of the catalogue in a language. English stands for those that are missing. */
+/** The messages of the catalogue in a language. Missing messages are in English. */
 export type Texts = Readonly<Partial<Record<MessageName, string>>>
 
 /** The messages of a service by language, in which `en` replaces messages of the library: `{ de: { required: '...' } }`. */
 export type Messages = Readonly<Record<string, Texts>>
 
-/** What the compiler checks of messages that it knows: their names and placeholders. */
+/** What the compiler checks of typed messages: their names and placeholders. */
 export type CheckedMessages<Given> = {
   readonly [Tag in keyof Given]: {
     readonly [Name in keyof Given[Tag]]: Name extends MessageName

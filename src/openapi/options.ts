@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { nonEmpty } from '../checks/option-shapes.ts'
 import type { Page } from '../pages/page.ts'
 
-/** What a document says about the service besides its definition. */
+/** The parts of a document that do not come from a definition. */
 export interface OpenApiOptions {
   /** The name of the service. */
   readonly title: string

@@ -14,7 +14,7 @@ export function isEscaped(text: string, index: number): boolean {
   return backslashes % 2 === 1
 }
 
-/** Returns whether a character code stands for a digit. */
+/** Returns whether a character code belongs to a digit. */
 export function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }

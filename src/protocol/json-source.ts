@@ -33,7 +33,7 @@ export const sources = new WeakMap<object, Known>()
 // Deeper values are written as JSON.stringify writes them.
 export const maxLevels = 512
 
-/** Writes a value as JSON.stringify does, and what is as in its source with the text of that. */
+/** Writes a value as JSON.stringify does. Unchanged parts are written with the text of their source. */
 export function written(
   value: unknown,
   source: Source | undefined,
@@ -83,7 +83,7 @@ function objectText(object: object, known: Known | undefined, level: number): st
   return `{${members.join(',')}}`
 }
 
-/** Returns the names of an object. Those of its source come first, in their order, unless code has changed the order. */
+/** Returns the names of an object. The names of its source come first, in their order, unless code has changed the order. */
 function namesOf(object: object, known: Source['names']): readonly string[] {
   const names = Object.keys(object)
   if (known === undefined) return names

@@ -40,7 +40,7 @@ export interface Decision {
 }
 
 /** Decides on findings: computes the identifiers of warnings, and leaves out those that the client confirmed. */
-export function decide(
+export function decideFindings(
   findings: readonly Finding[],
   subject: FindingSubject,
   confirmed: ReadonlySet<string> | 'all',

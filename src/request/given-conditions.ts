@@ -94,7 +94,7 @@ function fieldConditions(
   const field = terms.fieldOf(name)
   const own = (given: unknown): unknown => terms.replaced?.(given, name) ?? given
   const given = own(value)
-  // Only what a condition itself writes is an operator, and nothing that replaces a part of it.
+  // Operators come only from the condition itself, never from values that replace a part of it.
   if (typeof given !== 'object' || given === null || Array.isArray(given) || given !== value) {
     return [equalTo(field, given)]
   }

@@ -171,7 +171,7 @@ export interface PageRequest extends Pick<StorageQuery, 'limit' | 'offset' | 'se
   readonly sort: readonly SortField[]
   /** What to search for; undefined or empty: nothing. */
   readonly text: string | undefined
-  /** The fields that the search looks into. */
+  /** The fields that the search reads. */
   readonly searchNames: readonly string[]
 }
 

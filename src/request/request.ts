@@ -21,7 +21,7 @@ export interface ServiceRequest extends Credentials {
   readonly method: string
   /**
    * The path at which the service is mounted, such as `/api`, or an empty string. Only pages use it. Absent:
-   * the binding does not know it.
+   * it is unknown to the binding.
    */
   readonly prefix?: string | undefined
   /**

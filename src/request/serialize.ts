@@ -70,7 +70,7 @@ export function encodeRows(
 export function encodeStored(field: PublishedField, value: StoredValue): JsonText {
   if (typeof value !== 'string') return JSON.stringify(value)
   if (field.type === 'json') return value
-  // JSON.stringify would copy a large string even if nothing has to be escaped.
+  // JSON.stringify would copy a large string even if it needs no escape.
   return value.length > largeText && plainText.test(value) ? `"${value}"` : JSON.stringify(value)
 }
 

@@ -43,7 +43,7 @@ export function isLine(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed() && !/\p{Cc}/u.test(value)
 }
 
-/** Returns a shape of whole numbers of minutes. */
+/** Returns the schema of a number of minutes. */
 export function minutes(min: 0 | 1) {
   return wholeNumber(min, undefined, `must be a whole number of minutes, at least ${min}`)
 }

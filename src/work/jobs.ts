@@ -66,7 +66,7 @@ export class JobTable<Job, Key extends keyof Job, State extends string> {
     return this.changeClaimed(on, job, { ...changes, [stateField]: waiting }, and)
   }
 
-  /** Ends a job whose values do not fit their fields. Returns undefined if it is not in the state any more. */
+  /** Ends a job whose values do not fit their fields. Returns undefined if it is no longer in the state. */
   endUnfit(on: StorageTransaction, state: State, key: Row, changes: Row): Promise<Job | undefined> {
     return this.#change(on, { ...key, [this.#options.stateField]: state }, changes)
   }

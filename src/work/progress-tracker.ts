@@ -9,7 +9,7 @@ export interface Progress {
 
 /** Finds jobs whose progress does not change. */
 export interface ProgressTracker<Job> {
-  /** Returns those of the jobs that have not changed while this process watched for a whole lease. */
+  /** Returns the jobs that have not changed while this process watched for a whole lease. */
   stalled(jobs: readonly Job[]): readonly Job[]
 }
 
@@ -24,7 +24,7 @@ const minChecks = 3
 
 /**
  * Creates a tracker. Its `stalled` must be called more than once per lease, which is in milliseconds.
- * Clocks of different processes are never compared: only changes that this process sees count.
+ * Clocks of different processes are never compared: only changes that this process reads count.
  */
 export function progressTracker<Job>(
   lease: number,

@@ -40,7 +40,7 @@ export async function repeatConflicts<Result>(attempt: () => Promise<Result>): P
   }
 }
 
-/** Returns whether an error says that a transaction was undone because of another one. */
+/** Returns whether an error means that a transaction was rolled back because of another one. */
 export function isConflict(error: unknown): error is StorageError {
   return isStorageError(error) && error.kind === 'unavailable' && error.isConflict
 }

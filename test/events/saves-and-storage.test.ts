@@ -10,7 +10,7 @@ import {
   type CollectionBehaviour,
 } from '../../src/entries/index.ts'
 import { StorageError } from '../../src/entries/storage.ts'
-import { decide } from '../../src/request/findings.ts'
+import { decideFindings } from '../../src/request/findings.ts'
 import { planDelete, planInsert, planUpdate } from '../../src/request/plan.ts'
 import { viewOf } from '../../src/request/view.ts'
 import { publishCollection, type Row } from '../../src/entries/storage.ts'
@@ -339,7 +339,7 @@ test('the id of a warning depends on its event, key and data', async () => {
     [planUpdate(own, [1], values), { event: 'Update', key: [1], data: values }],
     [planDelete(own, [1]), { event: 'Delete', key: [1], data: {} }],
   ] as const) {
-    const { blocking } = await decide([finding], { view: own, ...subject }, new Set())
+    const { blocking } = await decideFindings([finding], { view: own, ...subject }, new Set())
     expect(await run(event)).toMatchObject({ type: 'rejected', validations: blocking })
   }
 })

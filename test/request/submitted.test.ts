@@ -12,7 +12,7 @@ import {
 import { publishCollection } from '../../src/entries/storage.ts'
 import { acceptedRow } from '../../src/request/item-values.ts'
 import { completeRow } from '../../src/request/item-values.ts'
-import { decide } from '../../src/request/findings.ts'
+import { decideFindings } from '../../src/request/findings.ts'
 import { searchText } from '../../src/request/query.ts'
 import {
   checkSubmitted,
@@ -210,7 +210,11 @@ const finding = { severity: 'warning', name: 'w', message: 'm', field: undefined
 
 test('the id of a warning depends on rule, event, key and data, and not on order or message', async () => {
   const idOf = async (one: object, where: object) => {
-    const judged = await decide([{ ...finding, ...one }], { ...subject, ...where }, new Set())
+    const judged = await decideFindings(
+      [{ ...finding, ...one }],
+      { ...subject, ...where },
+      new Set(),
+    )
     return judged.blocking[0]?.validationId
   }
   const id = await idOf({}, {})
@@ -235,7 +239,7 @@ test('errors and open warnings object, information does not, confirmed warnings 
     { ...finding, severity: 'error', field: 'name' },
     { ...finding, severity: 'error' },
   ] as const
-  const open = await decide(findings, subject, new Set())
+  const open = await decideFindings(findings, subject, new Set())
   expect(open.blocking.map(({ severity, field }) => [severity, field])).toEqual([
     ['error', 'name'],
     ['warning', 'size'],
@@ -243,8 +247,8 @@ test('errors and open warnings object, information does not, confirmed warnings 
   ])
   expect(open.information).toEqual([{ message: 'm', severity: 'information', field: 'size' }])
   const id = open.blocking[1]?.validationId ?? ''
-  expect((await decide(findings, subject, new Set([id]))).blocking).toHaveLength(2)
-  expect((await decide(findings, subject, 'all')).blocking).toHaveLength(2)
+  expect((await decideFindings(findings, subject, new Set([id]))).blocking).toHaveLength(2)
+  expect((await decideFindings(findings, subject, 'all')).blocking).toHaveLength(2)
 })
 
 test.each([

@@ -96,7 +96,7 @@ export interface Installation {
 /**
  * Installs a package: verifies it, unpacks it beside the earlier releases, creates its tables, and then
  * activates it atomically. If the process is killed, either the old or the new release is active.
- * Throws a PackageError for an invalid package, and an InstallError if the folder can not be used.
+ * Throws a PackageError for an invalid package, and an InstallError if the folder can't be used.
  */
 export function installPackage(bytes: Uint8Array, options: InstallOptions): Promise<Installation> {
   return installOn(openDisk(), bytes, options)

@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { isInstant } from '../../definition/value-forms.ts'
 import type { Disk } from './disk.ts'
 import { InstallError } from './install-error.ts'
-import { kindOf, readPlainFile } from './plain-file.ts'
+import { fileKind, readPlainFile } from './plain-file.ts'
 
 /** Identifies an installed release by the SHA-256 of its package and of its manifest. */
 export interface InstalledRelease {
@@ -40,7 +40,7 @@ const shape = z.strictObject({
 
 /** Reads the state of a folder; undefined if nothing is installed. Throws an InstallError if it is invalid. */
 export function readState(folder: string): InstalledState | undefined {
-  if (kindOf(join(folder, stateFile)) === undefined) return undefined
+  if (fileKind(join(folder, stateFile)) === undefined) return undefined
   const text = readPlainFile(folder, stateFile, stateLimit)?.toString()
   const result = shape.safeParse(parsed(text ?? ''))
   if (result.success) return result.data

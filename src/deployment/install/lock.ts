@@ -22,7 +22,7 @@ export async function withLock<Result>(
   disk: Disk,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const own = `.lock-${process.pid}-${startOf(process.pid)}-${randomUUID()}`
+  const own = `.lock-${process.pid}-${startTimeOf(process.pid)}-${randomUUID()}`
   for (let tries = 1; ; tries++) {
     await disk.writeFile(join(folder, own), new Uint8Array())
     try {
@@ -58,14 +58,14 @@ function isHeld(name: string): boolean {
     // Other errors, such as EPERM, mean that the process exists.
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
   }
-  return start === startOf(Number(pid))
+  return start === startTimeOf(Number(pid))
 }
 
 /**
  * Returns the start time of a process on Linux, and `0` elsewhere. Process identifiers are reused, and in
  * a container every start may have the same one.
  */
-export function startOf(pid: number): string {
+export function startTimeOf(pid: number): string {
   try {
     const state = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return state.slice(state.lastIndexOf(')') + 2).split(' ')[19] ?? '0'

@@ -8,7 +8,7 @@ const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Readonly<
 >
 
 /** Returns the kind of the entry at a path, without following symbolic links; undefined if there is none. */
-export function kindOf(path: string): 'file' | 'folder' | 'other' | undefined {
+export function fileKind(path: string): 'file' | 'folder' | 'other' | undefined {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found === undefined) return undefined
   if (found.isDirectory()) return 'folder'
@@ -17,7 +17,7 @@ export function kindOf(path: string): 'file' | 'folder' | 'other' | undefined {
 
 /** Throws an InstallError if a name in the folder of the releases exists and is not a real folder. */
 export function requireFolder(folder: string, name: string): void {
-  const kind = kindOf(join(folder, name))
+  const kind = fileKind(join(folder, name))
   if (kind === undefined || kind === 'folder') return
   throw new InstallError(
     `${name} in the folder of the releases is a symbolic link or not a folder. Remove it and install again.`,
@@ -31,8 +31,8 @@ export function requireFolder(folder: string, name: string): void {
 export function readPlainFile(folder: string, path: string, limit: number): Buffer | undefined {
   const names = path.split('/')
   const folders = names.slice(0, -1).map((_, index) => names.slice(0, index + 1).join('/'))
-  if (folders.some((inner) => kindOf(join(folder, inner)) !== 'folder')) return undefined
-  if (kindOf(join(folder, path)) !== 'file') return undefined
+  if (folders.some((inner) => fileKind(join(folder, inner)) !== 'folder')) return undefined
+  if (fileKind(join(folder, path)) !== 'file') return undefined
   const file = openSync(join(folder, path), constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
     const stat = fstatSync(file)

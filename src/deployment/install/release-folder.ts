@@ -14,7 +14,7 @@ import {
 import type { Disk } from './disk.ts'
 import { InstallError } from './install-error.ts'
 import { readState, type InstalledRelease } from './installed-state.ts'
-import { kindOf, readPlainFile, requireFolder } from './plain-file.ts'
+import { fileKind, readPlainFile, requireFolder } from './plain-file.ts'
 
 /** The folder of the unpacked releases, each named by the SHA-256 of its package. */
 export const releasesFolder = 'releases'
@@ -43,7 +43,7 @@ export async function placeRelease(
   await disk.makeFolder(releases)
   await disk.syncFolder(folder)
   const place = join(releases, name)
-  const kind = kindOf(place)
+  const kind = fileKind(place)
   if (kind === 'folder') {
     await repair(releases, name, { files, disk })
     return
@@ -162,14 +162,14 @@ async function prepareParents(place: string, path: string, disk: Disk): Promise<
   const names = path.split('/')
   for (let count = 1; count < names.length; count++) {
     const folder = join(place, ...names.slice(0, count))
-    const kind = kindOf(folder)
+    const kind = fileKind(folder)
     if (kind === 'folder') continue
     // Writing through a link would change files outside of the release.
     if (kind !== undefined) await disk.remove(folder)
     await disk.makeFolder(folder)
   }
   const target = join(place, path)
-  if (kindOf(target) === 'folder') await disk.remove(target)
+  if (fileKind(target) === 'folder') await disk.remove(target)
 }
 
 function damaged({ package: name }: InstalledRelease, path: string): InstallError {

@@ -2,7 +2,7 @@ import { escapeHidden } from '../../checks/hidden-characters.ts'
 import type { Mistake } from '../../checks/mistakes.ts'
 
 /**
- * The error of a package that can not be created or used. The message names the file in the package and
+ * The error of a package that can't be created or used. The message names the file in the package and
  * what is wrong with it. It never contains paths on disk.
  */
 export class PackageError extends Error {

@@ -28,7 +28,7 @@ export function pathMistake(path: string): string | undefined {
   return undefined
 }
 
-/** Returns two paths that can not exist together on every system; undefined if there are none. */
+/** Returns two paths that can't exist together on every system; undefined if there are none. */
 export function pathConflict(paths: readonly string[]): readonly [string, string] | undefined {
   const files = new Map<string, string>()
   for (const path of paths) {

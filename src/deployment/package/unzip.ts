@@ -30,7 +30,7 @@ export interface ZipEntry {
 
 /**
  * Opens an archive that `zip` has written. Every byte outside of the packed files must equal the byte
- * that `zip` writes, so an archive can not contain a second directory, hidden entries, links, or anything
+ * that `zip` writes, so an archive can't contain a second directory, hidden entries, links, or anything
  * that other programs read differently. The sum of the declared sizes must not exceed `limit` bytes; it
  * is checked before anything is unpacked. This is hand-written since general zip readers accept all of
  * these.

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { defineCollection, text, type ApplicationDefinitions } from '../../../src/entries/index.ts'
 import { installedApplications } from '../../../src/deployment/install/release-folder.ts'
 import { installPackage } from '../../../src/deployment/install/install-package.ts'
-import { startOf } from '../../../src/deployment/install/lock.ts'
+import { startTimeOf } from '../../../src/deployment/install/lock.ts'
 import { readState } from '../../../src/deployment/install/installed-state.ts'
 import { rollback } from '../../../src/deployment/install/rollback.ts'
 import { folderOf } from '../../kit/folder.ts'
@@ -102,7 +102,7 @@ test('the lock of a running process is respected, the lock of an ended process i
   await once(child, 'spawn')
   const pid = child.pid ?? 0
   const uuid = '0192c7a0-0000-7000-8000-000000000000'
-  writeFileSync(join(folder, `.lock-${pid}-${startOf(pid)}-${uuid}`), '')
+  writeFileSync(join(folder, `.lock-${pid}-${startTimeOf(pid)}-${uuid}`), '')
   // A process that had the same number before is dead, too.
   writeFileSync(join(folder, `.lock-${process.pid}-1-${uuid}`), '')
   const bytes = await packageWith(releases.second)
