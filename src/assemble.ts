@@ -131,7 +131,7 @@ function transactionsOfParts(
 ): ServiceHost['transaction'] {
   const entered: Runtime = { ...runtime, enter: (begin) => begin() }
   return (principal, work) =>
-    inProcess(entered, publication, principal).transaction(work, { repeat: true })
+    inProcess(entered, publication, principal).transaction(work, { repeatable: true })
 }
 
 function joinParts(

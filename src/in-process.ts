@@ -96,7 +96,7 @@ export interface InTransactionOptions {
    * inserted since the transaction began: after a random pause, up to 12 times in 3 seconds. What the work does besides
    * its writes, it may then do several times. Default: false.
    */
-  readonly repeat?: boolean
+  readonly repeatable?: boolean
 }
 
 /** The collections of a service within a transaction. */
@@ -158,14 +158,14 @@ export function inProcess<Applications>(
 function chosenOf(
   options: InTransactionOptions,
   byDefault: number,
-): Pick<TransactionWork<unknown>, 'timeout' | 'repeats'> {
-  requireKnown('transaction', options, ['timeout', 'repeat'])
-  const { timeout = byDefault, repeat: repeats = false } = options
+): Pick<TransactionWork<unknown>, 'timeout' | 'repeatable'> {
+  requireKnown('transaction', options, ['timeout', 'repeatable'])
+  const { timeout = byDefault, repeatable = false } = options
   if (!Number.isSafeInteger(timeout) || timeout <= 0 || timeout >= 2 ** 31)
     throw new TypeError('transaction: timeout must be a positive whole number of milliseconds')
-  if (typeof repeats !== 'boolean')
-    throw new TypeError(`transaction: repeat must be a boolean, not ${describe(repeats)}`)
-  return { timeout, repeats }
+  if (typeof repeatable !== 'boolean')
+    throw new TypeError(`transaction: repeatable must be a boolean, not ${describe(repeatable)}`)
+  return { timeout, repeatable }
 }
 
 function definedCollection(

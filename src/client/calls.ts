@@ -42,12 +42,14 @@ export type PageItem<C extends CollectionShape> = Shown<Pick<Item<C>, PageFieldN
  */
 export type PortableCollection<C extends CollectionShape> = Pick<
   CollectionAccess<C>,
-  'get' | 'insert' | 'update' | 'delete'
+  'insert' | 'update' | 'delete'
 > & {
+  /** Returns the item of a key, or undefined. */
+  get(key: Key<C>): Promise<Item<C> | undefined>
   /** Returns all items that meet the conditions, or those that `limit` and `offset` select. */
   filter(
     conditions?: PageConditions<C>,
-    options?: FilterOptions<PageFieldName<C>>,
+    options?: Omit<FilterOptions<PageFieldName<C>>, 'lock'>,
   ): Promise<ItemPage<PageItem<C>>>
   /** Returns the number of items that meet the conditions. */
   count(conditions?: PageConditions<C>): Promise<number>

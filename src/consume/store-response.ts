@@ -30,7 +30,7 @@ export interface ActingUser<Within extends TargetCollections = TargetCollections
  * a conflict, because the call that it follows can't be undone.
  */
 export function repeated(timeout: number | undefined) {
-  return timeout === undefined ? { repeat: true } : { repeat: true, timeout }
+  return timeout === undefined ? { repeatable: true } : { repeatable: true, timeout }
 }
 
 /** Makes the tables of a response when they are first needed: not every response can be read as tables. */

@@ -31,7 +31,16 @@ export interface FilterOptions<Name extends string = string> {
   /** What to search for, at most 200 characters. */
   readonly q?: string
   readonly count?: boolean
+  /**
+   * Whether other transactions that write these items, or lock them, wait until this one has ended. Only in the handlers of
+   * a save, in user-defined events and in `transaction`, and without `count`. Elsewhere it throws a TypeError. Default
+   * false.
+   */
+  readonly lock?: boolean
 }
+
+/** The options of `get`. */
+export type GetOptions = Pick<FilterOptions, 'lock'>
 
 /** A page of items. */
 export interface ItemPage<I> {
@@ -106,7 +115,7 @@ export type CollectionAccess<C extends CollectionShape> = {
   /** Filter: returns whether an item meets the conditions. */
   exists(conditions?: Conditions<C>): Promise<boolean>
   /** Filter by key: returns the item, or undefined. */
-  get(key: Key<C>): Promise<Item<C> | undefined>
+  get(key: Key<C>, options?: GetOptions): Promise<Item<C> | undefined>
   /** New: returns an item with its defaults, without storing it. */
   readonly new: () => Promise<Draft<C>>
   /** Change: runs the defaults and validations of an insert (without a key) or update, without storing. */

@@ -69,6 +69,13 @@ interface SaveHandlers<C extends CollectionShape, Prepare, Before, Prepared> {
   readonly after?: Handler<AfterSave<C, PreparedOf<Prepared>>>
   /** Runs after the commit, without delaying the response; a failure is only reported. */
   readonly committed?: Handler<Committed<C>>
+  /**
+   * Whether the transaction is repeated after a conflict with another one although its code has run: `before`, `after`,
+   * validations, functions of defaults, and the same of other collections that they write. What the code does besides its
+   * calls of collections, it may then do several times. `prepare` and `committed` run once. Default false: the response
+   * is 503.
+   */
+  readonly repeatable?: boolean
 }
 
 /** `never` stands for an event without `prepare`. */
@@ -123,18 +130,36 @@ export type PublishedHandlers = Omit<Handlers<CollectionShape>, 'Save'>
 type Moments = Readonly<Record<string, AnyHandler>>
 type AnyHandler = (event: never) => unknown
 
-/** Returns a copy of handlers, in which Save is joined into Insert and Update. */
+/** The events whose transactions are repeated although their code has run. */
+export function repeatableEvents(
+  declared: Handlers<CollectionShape> = {},
+): ReadonlySet<'Insert' | 'Update' | 'Delete'> {
+  const { Save, Insert, Update, Delete } = declared
+  const isRepeatable = { Insert: Insert ?? {}, Update: Update ?? {}, Delete: Delete ?? {} }
+  const names = (['Insert', 'Update', 'Delete'] as const).filter(
+    (name) =>
+      isRepeatable[name].repeatable === true || (name !== 'Delete' && Save?.repeatable === true),
+  )
+  return new Set(names)
+}
+
+/** Returns a copy of the functions of handlers, in which Save is joined into Insert and Update. */
 export function publishHandlers(declared: Handlers<CollectionShape> = {}): PublishedHandlers {
   const { Save, ...events } = withoutUndefined(declared) as Readonly<Record<string, Moments>>
   const copies = Object.fromEntries(
-    Object.entries(events).map(([name, moments]) => [name, withoutUndefined(moments)]),
+    Object.entries(events).map(([name, moments]) => [name, functionsOf(moments)]),
   )
   if (Save !== undefined) {
-    const shared = withoutUndefined(Save)
+    const shared = functionsOf(Save)
     for (const name of ['Insert', 'Update']) copies[name] = joined(shared, copies[name] ?? {})
   }
   const frozen = Object.entries(copies).map(([name, moments]) => [name, Object.freeze(moments)])
   return Object.freeze(Object.fromEntries(frozen) as PublishedHandlers)
+}
+
+function functionsOf(moments: Moments): Moments {
+  const { repeatable: _, ...functions } = withoutUndefined(moments)
+  return functions
 }
 
 function joined(shared: Moments, own: Moments): Moments {

@@ -18,7 +18,7 @@ export function codePlaces(collection: CollectionDefinition): readonly string[] 
     ...(validations ?? []).map(({ name }) => `validations.${name}`),
     ...Object.entries(events ?? {}).flatMap(([event, handlers]) =>
       Object.entries((handlers ?? {}) as Readonly<Record<string, unknown>>)
-        .filter(([, handler]) => handler !== undefined)
+        .filter(([moment, handler]) => handler !== undefined && moment !== 'repeatable')
         .map(([moment]) => `events.${event}.${moment}`),
     ),
     ...servingFunctions

@@ -5,7 +5,7 @@ import type { PublishedEventName } from './handler.ts'
 import type { OnDelete } from './field.ts'
 import type { CollectionShape, Draft } from './item.ts'
 import { withoutUndefined } from '../checks/options.ts'
-import { publishHandlers, type PublishedHandlers } from './handlers.ts'
+import { publishHandlers, repeatableEvents, type PublishedHandlers } from './handlers.ts'
 import { publishField, type PublishedField } from './published-field.ts'
 import { publishGroups, type IndexField } from './relations.ts'
 import type { EventRoles, RowRule } from './rights.ts'
@@ -74,6 +74,8 @@ export interface PublishedCollection {
   /** The validations that each event runs. */
   readonly rulesOn: Readonly<Record<ValidatedEvent, readonly Rule[]>>
   readonly events: PublishedHandlers
+  /** The events whose transactions are repeated after a conflict although their code has run. */
+  readonly repeatable: ReadonlySet<PublishedEventName>
   /** The functions that serve it; undefined if it is stored. */
   readonly serve: Serve<CollectionShape> | undefined
   /** Whether a Filter is one read of storage: the collection is stored, and Filter has no handlers. */
@@ -175,6 +177,7 @@ export function publishCollection(
     pageSize: { default: definition.pageSize?.default ?? Math.min(10, maximum), maximum },
     ...rules(definition.validations),
     events,
+    repeatable: repeatableEvents(definition.events),
     serve,
     filtersDirectly,
     isCached: filtersDirectly && definition.cache !== false,

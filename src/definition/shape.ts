@@ -49,6 +49,7 @@ const saveHandlers = z.strictObject({
   before: z.optional(code),
   after: z.optional(code),
   committed: z.optional(code),
+  repeatable: z.optional(z.boolean()),
 })
 
 const ownValue = z.union([

@@ -1,3 +1,4 @@
+import { requireKnown } from '../checks/options.ts'
 import { describe } from '../checks/plain-object.ts'
 import type {
   CollectionAccess,
@@ -22,7 +23,7 @@ import { itemOf } from '../request/serialize.ts'
 import { requireRight } from '../request/roles.ts'
 import { viewOf, type View } from '../request/view.ts'
 import { changeItem, newItem } from './change.ts'
-import { keyOf, pageOf, givenValues, requireSaveOptions } from './conditions.ts'
+import { givenValues, keyOf, lockOf, pageOf, requireSaveOptions } from './conditions.ts'
 import type { ManyOutcome, ManySaves } from './many.ts'
 import type { Caller } from './runtime.ts'
 import type { SaveEvent } from './save-stage.ts'
@@ -82,11 +83,14 @@ class CalledCollection implements Access {
     return found.page.rows.length > 0
   }
 
-  readonly get: Access['get'] = (key) =>
+  readonly get: Access['get'] = (key, options = {}) =>
     unlessMissing(async () => {
+      requireKnown('get', options, ['lock'])
       const view = this.#viewFor('Filter')
       const conditions = keyConditions(this.#collection, keyOf(this.#collection, key))
-      const result = this.#result(await this.#event(itemEvent(view, conditions)))
+      const event = itemEvent(view, conditions)
+      const locked = lockOf(options) ? { ...event, query: { ...event.query, lock: true } } : event
+      const result = this.#result(await this.#event(locked))
       if (result.rejected) throw new Error(result.message)
       return result.item
     })

@@ -1,4 +1,4 @@
-import type { FilterOptions, SaveOptions } from '../definition/handler.ts'
+import type { FilterOptions, GetOptions, SaveOptions } from '../definition/handler.ts'
 import { requireKnown } from '../checks/options.ts'
 import { requirePlainObject } from '../checks/plain-object.ts'
 import type { StoredValue } from '../definition/field-type.ts'
@@ -60,6 +60,8 @@ export function pageOf(
 ): FilterEvent {
   requireKnown('filter', options, filterOptions)
   const { limit = everything, offset = 0, sort = [], q = '', count = false } = options
+  const lock = lockOf(options)
+  if (lock && count) throw new TypeError('lock and count exclude each other.')
   const { collection, readable } = view
   requireAfter(collection, options)
   for (const number of [limit, offset]) {
@@ -74,7 +76,7 @@ export function pageOf(
   const keys = sort.length === 0 ? [] : parameters.sort.decode(sort.join(','))
   if (keys === undefined) throw new TypeError(`sort ${parameters.sort.rule}.`)
   const own = conditionsOf(readable, conditions, call)
-  const query = pageQuery(view, {
+  const planned = pageQuery(view, {
     sort: sortOrder(readable, keys.length > 0 ? keys : readable.defaultSort, callerMistakes),
     conditions: own,
     text: q,
@@ -84,6 +86,7 @@ export function pageOf(
     select: readable.allNames,
     count,
   })
+  const query = lock ? { ...planned, lock } : planned
   const given = { text: options.after, parameter: 'after', invalid: callerMistakes.invalid }
   const event = {
     type: 'Filter',
@@ -96,6 +99,12 @@ export function pageOf(
   if (!collection.hasCursor) return event
   const cursor = planCursor(collection, { ...query, conditions: own }, given)
   return { paging: { cursor, estimates: false }, ...event }
+}
+
+/** Returns whether a call locks the items that it reads. Throws a TypeError for another value than a boolean. */
+export function lockOf({ lock = false }: GetOptions): boolean {
+  if (typeof lock !== 'boolean') throw new TypeError('lock must be true or false.')
+  return lock
 }
 
 function requireAfter({ name, hasCursor }: PublishedCollection, options: FilterOptions): void {
@@ -141,4 +150,4 @@ export function requireSaveOptions(event: string, options: SaveOptions): void {
   throw new TypeError(`${event}: ignoreWarnings must be a list of ids, or 'all'`)
 }
 
-const filterOptions = ['limit', 'offset', 'after', 'sort', 'q', 'count']
+const filterOptions = ['limit', 'offset', 'after', 'sort', 'q', 'count', 'lock']

@@ -49,6 +49,7 @@ function eventIn(
 ): MaybePromise<Outcome> {
   const { collection, type } = event
   const isShared = unit.transaction !== undefined
+  if (type === 'Filter' && event.query.lock === true) requireLockable(event, unit)
   if (!isShared && type === 'Filter' && collection.filtersDirectly) {
     const outcome = filterDirectly(event, unit, caller, form)
     return whenDone(outcome, (read) => withComputed(read, event, unit.runtime.report))
@@ -63,6 +64,7 @@ function eventIn(
       mode: type === 'Filter' ? 'read' : 'write',
       brief,
       oneWrite,
+      repeatsCode: collection.repeatable.has(type),
       item: oneWrite ? undefined : contendedItem(event, unit.runtime, brief),
       isServed,
       undone: (rollback) => rollback.outcomeFor(caller.principal),
@@ -70,6 +72,16 @@ function eventIn(
     }
     return unit.run(options, (own) => eventWithin(event, own.nested(), caller, { form, prepared }))
   })
+}
+
+/** Throws a TypeError if items can't be locked here. */
+function requireLockable({ collection: { application, name, serve } }: DataEvent, unit: Unit): void {
+  if (serve !== undefined)
+    throw new TypeError(`lock: the items of ${application}/${name} are served by functions`)
+  if (!unit.isWriting)
+    throw new TypeError(
+      'lock: items are locked in the handlers of Insert, Update and Delete, in user-defined events and in transaction(...)',
+    )
 }
 
 /**

@@ -26,7 +26,7 @@ export interface TransactionWork<Result> {
   /** How long it may take, in milliseconds. */
   readonly timeout: number
   /** Whether it is repeated after a conflict with another transaction. Default false. */
-  readonly repeats?: boolean
+  readonly repeatable?: boolean
 }
 
 /**
@@ -37,7 +37,7 @@ export interface TransactionWork<Result> {
 export function runTransaction<Result>(
   runtime: Runtime,
   caller: Caller,
-  { run, timeout, repeats = false }: TransactionWork<Result>,
+  { run, timeout, repeatable = false }: TransactionWork<Result>,
 ): Promise<Result> {
   const work = async (unit: Unit): Promise<Result> => {
     const calls = nestedCalls()
@@ -68,7 +68,7 @@ export function runTransaction<Result>(
       `The transaction was rolled back, because an event of ${name} was rejected after it had written: ${rejected.message}`,
     )
   }
-  const options = { mode: 'write', brief: false, repeatsCode: repeats, undone } as const
+  const options = { mode: 'write', brief: false, repeatsCode: repeatable, undone } as const
   return Unit.outside(runtime).run<Result>(options, work)
 }
 

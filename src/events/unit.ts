@@ -35,6 +35,8 @@ export type Surround = <Result>(
 
 /** What a unit of work has done so far. */
 interface Log {
+  /** Whether it has a transaction that writes. */
+  isWriting: boolean
   /** Whether its work has ended, so that only the commit can fail. */
   hasEnded: boolean
   failure: { readonly error: unknown } | undefined
@@ -105,6 +107,7 @@ export class Unit {
       const attempt = (transaction?: StorageTransaction): MaybePromise<Result> => {
         const { runtime, depth } = this
         const unit = new Unit({ runtime, transaction, depth }, log)
+        log.isWriting = transaction !== undefined && options.mode === 'write'
         const own = (): MaybePromise<Result> =>
           whenDone(work(unit), (result) => {
             if (log.failure !== undefined) throw log.failure.error
@@ -193,6 +196,11 @@ export class Unit {
     return this.transaction
   }
 
+  /** Whether it is part of a transaction that writes. */
+  get isWriting(): boolean {
+    return this.#log.isWriting
+  }
+
   /** How many rows were written in it, also by events that its code has invoked. */
   get writes(): number {
     return this.#writes
@@ -227,6 +235,7 @@ export class Unit {
 
 function emptyLog(): Log {
   return {
+    isWriting: false,
     hasEnded: false,
     failure: undefined,
     hasCalledCode: false,

@@ -47,7 +47,7 @@ function failing(error: StorageError) {
 }
 
 describe.each(everywhere)('on $name', (on) => {
-  test('a transaction with repeat loses no write to others that read the same item', async () => {
+  test('a transaction with repeatable loses no write to others that read the same item', async () => {
     const user = open(openStorage(on))
     const add = () =>
       user.transaction(
@@ -56,7 +56,7 @@ describe.each(everywhere)('on $name', (on) => {
           if (found === undefined) await collection(counts).insert({ name: 'calls', value: 1 })
           else await collection(counts).update('calls', { value: (found.value ?? 0) + 1 })
         },
-        { repeat: true },
+        { repeatable: true },
       )
     await Promise.all(Array.from({ length: 6 }, add))
     expect(await user.collection('app', 'counts').get('calls')).toMatchObject({ value: 6 })
@@ -67,7 +67,7 @@ const conflict = () => new StorageError('unavailable', { isConflict: true })
 
 test('a transaction is repeated even if its code throws another error for the conflict', async () => {
   const { state, storage } = failing(conflict())
-  const work = async (access: ReturnType<typeof open>, repeat: boolean) =>
+  const work = async (access: ReturnType<typeof open>, repeatable: boolean) =>
     access.transaction(
       async ({ collection }) => {
         try {
@@ -76,7 +76,7 @@ test('a transaction is repeated even if its code throws another error for the co
           throw new RangeError('not stored')
         }
       },
-      { repeat },
+      { repeatable },
     )
   const user = open(storage)
   expect(await work(user, true)).toMatchObject({ rejected: false })
@@ -97,7 +97,7 @@ test('a transaction that has exceeded its timeout after a conflict does not run 
         .catch(() => undefined)
       await new Promise((resolve) => setTimeout(resolve, 300))
     },
-    { repeat: true, timeout: 50 },
+    { repeatable: true, timeout: 50 },
   )
   await expect(work).rejects.toThrow('did not end within its timeout of 50 ms')
   expect([runs, state.begun]).toEqual([1, 1])
@@ -107,7 +107,7 @@ test('a transaction is not repeated for an error that is not a conflict', async 
   const { state, storage } = failing(new StorageError('unavailable'))
   const work = open(storage).transaction(
     ({ collection }) => collection(counts).insert({ name: 'a' }),
-    { repeat: true },
+    { repeatable: true },
   )
   await expect(work).rejects.toThrow('unavailable')
   expect(state.begun).toBe(1)
@@ -127,17 +127,17 @@ test('a conflict that does not end is an error after 12 repetitions', async () =
   }
   const work = open(storage).transaction(
     ({ collection }) => collection(counts).insert({ name: 'a' }),
-    { repeat: true },
+    { repeatable: true },
   )
   await expect(work).rejects.toMatchObject({ kind: 'unavailable', isConflict: true })
   expect(begun).toBeGreaterThan(5)
   expect(begun).toBeLessThanOrEqual(13)
 })
 
-test('repeat must be a boolean', async () => {
+test('repeatable must be a boolean', async () => {
   const user = open(memoryStorage())
-  await expect(user.transaction(async () => undefined, { repeat: 'yes' as never })).rejects.toThrow(
-    'transaction: repeat must be a boolean',
+  await expect(user.transaction(async () => undefined, { repeatable: 'yes' as never })).rejects.toThrow(
+    'transaction: repeatable must be a boolean',
   )
 })
 
@@ -155,7 +155,7 @@ test.skipIf((await missingServer()) !== undefined)(
         runs += 1
         return collection(counts).insert({ name: 'A' })
       },
-      { repeat: true },
+      { repeatable: true },
     )
     expect(saved).toMatchObject({ rejected: true })
     expect(runs).toBe(2)
