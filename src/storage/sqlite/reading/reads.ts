@@ -8,12 +8,13 @@ import {
   filterRows,
   filterText,
   type FoundRead,
+  type PageInputs,
   type PageRead,
   type ReadPage,
 } from './page-read.ts'
 import { maxStatements, ReadPlaces } from './read-place.ts'
 import { ScanQueue } from './scan-queue.ts'
-import { startScanThread, type ScanJob } from './scan-thread.ts'
+import { startScanThread, type BoundStatement, type ScanJob } from './scan-thread.ts'
 import type { ReadSession } from './read-session.ts'
 import { fileOf } from './slow-views.ts'
 import type { StatementText } from '../statements/statements.ts'
@@ -56,39 +57,93 @@ export function threadedReads(
   const file = fileOf(connection)
   if (scanRows === false || file === undefined || !mayStartThreads()) return plainReads(session)
   const { driver } = connection
-  const places = new ReadPlaces(connection, scanRows)
   const queue = new ScanQueue({
     maxWaiting,
     timeout,
     start: (events) => startScanThread({ file, driver, extensions }, events),
   })
-  const texts = boundedMap<StatementText>({
+  return new ThreadedReads(session, new ReadPlaces(connection, scanRows), queue)
+}
+
+class ThreadedReads implements Reads {
+  readonly #session: ReadSession
+  readonly #places: ReadPlaces
+  readonly #queue: ScanQueue
+  readonly #texts = boundedMap<StatementText>({
     maxEntries: () => maxStatements,
     maxBytes: () => maxTextBytes,
   })
-
   // Their rows need a function of the application, which a thread can't call.
-  const unscannable = new WeakSet<PublishedCollection>()
+  readonly #unscannable = new WeakSet<PublishedCollection>()
 
-  function jobOf(collection: PublishedCollection, read: PageRead, found?: FoundRead): ScanJob {
-    const { page, count, inputs, output } = read
-    const bound = (key: string, write: () => StatementText) => {
-      let known = texts.get(key)
-      if (known === undefined) {
-        known = write()
-        texts.set(key, known, 2 * (key.length + known.sql.length) + 200 * known.slots.length)
-      }
-      return { sql: known.sql, parameters: known.slots.map((slot) => slot.read(inputs)) }
+  constructor(session: ReadSession, places: ReadPlaces, queue: ScanQueue) {
+    this.#session = session
+    this.#places = places
+    this.#queue = queue
+  }
+
+  opened(tables: FoundTables, collections: readonly PublishedCollection[]): void {
+    this.#places.opened(tables, collections)
+  }
+
+  filter(
+    collection: PublishedCollection,
+    query: StorageQuery,
+    context?: ReadContext,
+  ): MaybePromise<StoragePage> {
+    return filterRows(this.#readPage, collection, query, context)
+  }
+
+  filterText(
+    collection: PublishedCollection,
+    query: StorageQuery,
+    context?: ReadContext,
+  ): MaybePromise<StorageTextPage | undefined> {
+    return filterText(this.#readPage, collection, query, context)
+  }
+
+  close(): Promise<void> {
+    return this.#queue.close()
+  }
+
+  sizes(): readonly KeptSize[] {
+    return [this.#texts.size(), ...this.#places.sizes()]
+  }
+
+  /** Decides where a page is read. */
+  readonly #readPage: ReadPage = (collection, query, output, context) => {
+    const session = this.#session
+    const places = this.#places
+    const planned = session.pageRead(collection, query, output)
+    const began = performance.now()
+    const isProbed = planned.found !== undefined && places.mayProbe(planned)
+    const read = isProbed ? session.choose(planned) : planned
+    const place = places.placeOf(collection, query, read)
+    if (place === 'here' || this.#unscannable.has(collection)) return session.runPage(read)
+    if (place === 'thread') {
+      const found = isProbed ? undefined : planned.found
+      const job = this.#jobOf(collection, read, found)
+      return this.#queue.run(job, context).catch((error: unknown) => {
+        if (!isUnknownFunction(error)) throw error
+        this.#unscannable.add(collection)
+        return session.runPage(session.choose(planned))
+      })
     }
+    const page = session.runPage(read)
+    places.took(read, performance.now() - began)
+    return page
+  }
+
+  #jobOf(collection: PublishedCollection, read: PageRead, found?: FoundRead): ScanJob {
+    const { page, count, inputs, output } = read
     const interruptible = (key: string | undefined, source: PageRead, kind: 'page' | 'count') => {
       if (key === undefined) return undefined
-      const first = places.interruptionOf(collection, read, kind)
-      return bound(first === undefined ? key : `interruptible ${key}`, () =>
-        source.text(kind, { first }),
-      )
+      const first = this.#places.interruptionOf(collection, read, kind)
+      const write = (): StatementText => source.text(kind, { first })
+      return this.#bound(first === undefined ? key : `interruptible ${key}`, write, inputs)
     }
     return {
-      probe: found && bound(found.probe, found.probeText),
+      probe: found && this.#bound(found.probe, found.probeText, inputs),
       found: found && interruptible(found.page, found, 'page'),
       page: interruptible(page, read, 'page'),
       count: interruptible(count, read, 'count'),
@@ -98,33 +153,13 @@ export function threadedReads(
     }
   }
 
-  /** Decides where a page is read. */
-  const readPage: ReadPage = (collection, query, output, context) => {
-    const planned = session.pageRead(collection, query, output)
-    const began = performance.now()
-    const isProbed = planned.found !== undefined && places.mayProbe(planned)
-    const read = isProbed ? session.choose(planned) : planned
-    const place = places.placeOf(collection, query, read)
-    if (place === 'here' || unscannable.has(collection)) return session.runPage(read)
-    if (place === 'thread') {
-      const found = isProbed ? undefined : planned.found
-      return queue.run(jobOf(collection, read, found), context).catch((error: unknown) => {
-        if (!isUnknownFunction(error)) throw error
-        unscannable.add(collection)
-        return session.runPage(session.choose(planned))
-      })
+  #bound(key: string, write: () => StatementText, inputs: PageInputs): BoundStatement {
+    let known = this.#texts.get(key)
+    if (known === undefined) {
+      known = write()
+      this.#texts.set(key, known, 2 * (key.length + known.sql.length) + 200 * known.slots.length)
     }
-    const page = session.runPage(read)
-    places.took(read, performance.now() - began)
-    return page
-  }
-
-  return {
-    opened: (tables, collections) => places.opened(tables, collections),
-    filter: (collection, query, context) => filterRows(readPage, collection, query, context),
-    filterText: (collection, query, context) => filterText(readPage, collection, query, context),
-    close: () => queue.close(),
-    sizes: () => [texts.size(), ...places.sizes()],
+    return { sql: known.sql, parameters: known.slots.map((slot) => slot.read(inputs)) }
   }
 }
 
