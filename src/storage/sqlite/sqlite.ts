@@ -1,51 +1,28 @@
 import { commandUse } from '../../command-use.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
-import type { PublishedField } from '../../definition/published-field.ts'
 import { publishApplications } from '../../definition/publish-applications.ts'
-import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import { isServed } from '../../definition/serve.ts'
 import { everyCondition } from '../../request/query.ts'
 import type { StorageAdapter } from '../adapter.ts'
 import { markSelfChecking } from '../layers/self-checking.ts'
-import type { ReadOnlyOpening } from '../read-only-opening.ts'
-import { isEnforced } from '../../schema/compare.ts'
-import { tableMistakes } from '../../schema/mistakes.ts'
-import { nothingLacks } from '../../schema/required-columns.ts'
-import { missingStatements } from '../../schema/missing-statements.ts'
-import { absentValues } from '../../schema/sqlite/column-values.ts'
-import { rowsOf } from './connection/connection.ts'
 import { constraintFields } from './writing/constraint-fields.ts'
-import {
-  closedError,
-  handleInUse,
-  retryWhileBusy,
-  storageFailure,
-  throwMistakes,
-} from './connection/failure.ts'
-import {
-  exactColumns,
-  fieldsWithoutNumbers,
-  guaranteedFields,
-  identitiesIn,
-  readBackCollections,
-  storedFields,
-} from '../../schema/sqlite/guarantees.ts'
+import { closedError, handleInUse, retryWhileBusy, storageFailure } from './connection/failure.ts'
 import { folded } from '../../schema/model.ts'
 import { inspectTables } from '../../schema/sqlite/inspect.ts'
-import { openConnections, openToRead, type SqliteHandle } from './connection/open.ts'
-import { completeSqlite, type SqliteOptions } from './connection/options.ts'
-import type { Guarantee } from './reading/guaranteed-values.ts'
-import { readSnapshot } from './reading/read-snapshot.ts'
-import { plainReads, threadedReads } from './reading/reads.ts'
+import {
+  openConnections,
+  openToRead,
+  type Connections,
+  type SqliteHandle,
+} from './connection/open.ts'
+import { completeSqlite, type CompleteSqlite, type SqliteOptions } from './connection/options.ts'
+import { OpenTables } from './open-tables.ts'
+import { ReadSnapshot } from './reading/read-snapshot.ts'
+import { plainReads, threadedReads, type Reads } from './reading/reads.ts'
 import { createSchema } from '../../schema/sqlite/database.ts'
-import { indexFailure } from '../../schema/sqlite/statements.ts'
-import { searchIndexes } from './search/open-indexes.ts'
 import { ReadSession } from './reading/read-session.ts'
 import { WriteSession } from './writing/write-session.ts'
-import { statementMistakes } from '../../schema/sqlite/statement-check.ts'
-import { encodingMistake } from '../../schema/sqlite/read.ts'
-import { readTables } from '../../schema/sqlite/read-tables.ts'
 import { openTransaction } from './writing/transaction.ts'
 import { TableClock } from './connection/table-clock.ts'
 import { Writer } from './writing/writer.ts'
@@ -66,195 +43,30 @@ export function sqliteStorage(
   options: SqliteOptions = {},
 ): StorageAdapter {
   const complete = completeSqlite(options)
-  const { busyTimeout, ensureSchema } = complete
-  const {
-    writer: connection,
-    reader,
-    owned,
-    durable,
-    absent,
-  } = commandUse() === 'read' ? openToRead(source, complete) : openConnections(source, complete)
-  const guaranteed = new Map<PublishedField, Guarantee>()
-  const identities = new Map<PublishedCollection, readonly string[]>()
-  const enforced = new Set<Reference>()
-  let openCollections = 0
-  const readBack = new Set<PublishedCollection>()
-  const searches = searchIndexes(connection)
-  const { searchIndexFor } = searches
-  const opened = {
-    guaranteed,
-    identities,
-    readBack,
-    searchIndexFor,
-    collections: () => openCollections,
-  }
-  const written = new WrittenTables(connection)
-  const session = new WriteSession(connection, opened, written)
-  const snapshot = readSnapshot(reader, complete.maxStaleness)
-  const reads =
-    reader === connection
-      ? plainReads(session.reads)
-      : threadedReads(reader, new ReadSession(reader, opened, snapshot), complete)
-  const constraints = constraintFields(connection)
-  let defersConstraints = false
-  let closing: Promise<void> | undefined
-  const writer = new Writer(connection, {
-    open: (lock) => openTransaction(session, constraints, lock),
-    limits: {
-      busy: busyTimeout,
-      queue: complete.queueTimeout,
-      lock: complete.lockTimeout,
-    },
-    isShared: durable,
-    sharesCommits: () => !defersConstraints,
-    began: () => written.refresh(),
-    // A commit may run a checkpoint, which an older read transaction would keep incomplete.
-    committing: snapshot.end,
-    committed: () => clock.committed(),
-  })
-  const clock = new TableClock(connection, {
-    written,
-    isFrozen: () => writer.isFrozen(),
-    othersCommitted: snapshot.end,
-    maxStaleness: complete.maxStaleness,
-  })
-
-  // With one connection, a read during a transaction would see uncommitted changes.
-  function betweenTransactions<Result>(
-    work: () => MaybePromise<Result>,
-  ): () => MaybePromise<Result> {
-    const guarded = (): MaybePromise<Result> => {
-      if (connection.inTransaction()) throw handleInUse()
-      return work()
-    }
-    return () => writer.between(guarded)
-  }
-
-  function retried<Result>(work: () => MaybePromise<Result>): MaybePromise<Result> {
-    if (closing !== undefined) return Promise.reject(closedError())
-    const result = retryWhileBusy(work, busyTimeout)
-    if (!(result instanceof Promise)) return result
-    return result.catch((error: unknown) => {
-      throw storageFailure(error, 'read')
-    })
-  }
-
-  function read<Result>(work: () => MaybePromise<Result>): MaybePromise<Result> {
-    return retried(reader === connection ? betweenTransactions(work) : work)
-  }
-
-  /** Returns the collections whose tables exist or must exist. */
-  function presentOf(
-    all: readonly PublishedCollection[],
-    readOnly: ReadOnlyOpening,
-  ): readonly PublishedCollection[] {
-    if (absent !== undefined && ensureSchema === false) {
-      throw new Error(`sqliteStorage: the file ${absent} does not exist`)
-    }
-    if (ensureSchema === false) return all
-    const tables = readTables(connection, all)
-    const missing = all.filter(
-      ({ table, hasColumnDefaults }) => tables.find(table) === undefined && !hasColumnDefaults,
-    )
-    for (const collection of missing) readOnly.missing(collection)
-    return all.filter((collection) => !missing.includes(collection))
-  }
-
-  function prepareTables(
-    all: readonly PublishedCollection[],
-    readOnly: ReadOnlyOpening | undefined,
-  ): void {
-    const collections = readOnly === undefined ? all : presentOf(all, readOnly)
-    const addsColumns = ensureSchema === 'columns'
-    const mistake = encodingMistake(connection)
-    if (mistake !== undefined) throw new TypeError(`sqliteStorage: ${mistake}`)
-    searches.require(collections)
-    let tables = readTables(connection, collections)
-    // If nothing is missing, the start does not wait for the write lock.
-    const isComplete =
-      ensureSchema === false || missingStatements(tables, collections, { addsColumns }).length === 0
-    if (!isComplete && readOnly === undefined) {
-      connection.execute('BEGIN IMMEDIATE')
-      try {
-        const present = readTables(connection, collections)
-        const lacking = addsColumns ? absentValues(connection, present, collections) : nothingLacks
-        for (const statement of missingStatements(present, collections, { addsColumns, lacking }))
-          executeSchema(statement)
-        connection.execute('COMMIT')
-      } finally {
-        if (connection.inTransaction()) connection.execute('ROLLBACK')
-      }
-      tables = readTables(connection, collections)
-    }
-    const exact = exactColumns(tables, collections)
-    const mistakes = [
-      ...tableMistakes(tables, collections),
-      ...statementMistakes(connection, tables, collections),
-    ]
-    // What is missing is added when the service starts.
-    if (isComplete || readOnly === undefined) throwMistakes(mistakes)
-    for (const field of storedFields(tables, collections)) guaranteed.set(field, 'stored')
-    for (const field of fieldsWithoutNumbers(tables, collections))
-      guaranteed.set(field, 'no-number')
-    for (const field of guaranteedFields(tables, collections, exact)) guaranteed.set(field, 'fit')
-    for (const [each, columns] of identitiesIn(tables, collections)) identities.set(each, columns)
-    for (const each of collections.flatMap(({ references }) => references))
-      if (isEnforced(each, tables)) enforced.add(each)
-    for (const each of readBackCollections(tables, collections)) readBack.add(each)
-    searches.opened(tables, collections)
-    clock.opened(tables, collections)
-    reads.opened(tables, collections)
-    snapshot.end()
-    openCollections = Math.max(openCollections, collections.length)
-    const deferred = `SELECT 1 FROM sqlite_schema WHERE sql LIKE '%INITIALLY%DEFERRED%' LIMIT 1`
-    defersConstraints = rowsOf(connection, deferred).length > 0
-  }
-
-  function executeSchema(statement: string): void {
-    try {
-      connection.execute(statement)
-    } catch (error) {
-      throw indexFailure(error, statement)
-    }
-  }
-
-  async function closeAll(): Promise<void> {
-    await writer.close()
-    await reads.close()
-    snapshot.end()
-    if (!owned) return
-    if (reader !== connection) reader.close()
-    connection.close()
-  }
-
+  const connections =
+    commandUse() === 'read' ? openToRead(source, complete) : openConnections(source, complete)
+  const storage = new SqliteStorage(connections, complete)
   return markSelfChecking({
     name: 'sqlite',
     supports: {
       textPages: true,
-      durable,
+      durable: connections.durable,
       generatedNumbers: true,
       columnDefaults: true,
       conditions: everyCondition,
     },
-    open: (collections, readOnly) =>
-      retried(betweenTransactions(() => prepareTables(collections, readOnly))),
-    enforces: (reference) => enforced.has(reference),
+    open: storage.open,
+    enforces: storage.enforces,
     tableOf: ({ table }) => folded(table),
-    filter: (collection, query, context) => read(() => reads.filter(collection, query, context)),
-    // Other code may write through a handle, whose commits are those of the same connection.
-    ...(reader !== connection && {
-      version: (all) => clock.version(all),
+    filter: storage.filter,
+    // Code that writes through a handle commits on this connection, where the clock does not notice it.
+    ...(connections.reader !== connections.writer && {
+      version: storage.version,
     }),
-    filterText: (collection, query, context) =>
-      read(() => reads.filterText(collection, query, context)),
-    inspect: (collections, progress) =>
-      inspectTables(
-        collections,
-        { read: async (work) => read(() => work(reader)), viewTime: complete.scanTimeout },
-        progress,
-      ),
-    transaction: (transactionOptions, work) => writer.transaction(transactionOptions, work),
-    close: () => (closing ??= closeAll()),
+    filterText: storage.filterText,
+    inspect: storage.inspect,
+    transaction: storage.transaction,
+    close: storage.close,
   })
 }
 
@@ -267,4 +79,123 @@ export function sqliteSchema(applications: ApplicationDefinitions): string {
     ({ definition }) => !isServed(definition),
   )
   return `${createSchema(collections).join('\n\n')}\n`
+}
+
+// The functions of the port are fields, so that the adapter can have them without a further call.
+/** The connections of one database, and what reads and writes through them. */
+class SqliteStorage {
+  readonly #connections: Connections
+  readonly #busyTimeout: number
+  readonly #viewTime: number
+  readonly #tables: OpenTables
+  readonly #snapshot: ReadSnapshot
+  readonly #reads: Reads
+  readonly #writer: Writer
+  readonly #clock: TableClock
+  #closing: Promise<void> | undefined
+
+  constructor(connections: Connections, options: CompleteSqlite) {
+    const { writer: connection, reader, durable } = connections
+    const { busyTimeout, queueTimeout, lockTimeout, maxStaleness, scanTimeout } = options
+    const tables = new OpenTables(connections, options)
+    const written = new WrittenTables(connection)
+    const session = new WriteSession(connection, tables, written)
+    const snapshot = new ReadSnapshot(reader, maxStaleness)
+    this.#connections = connections
+    this.#busyTimeout = busyTimeout
+    this.#viewTime = scanTimeout
+    this.#tables = tables
+    this.#snapshot = snapshot
+    this.#reads =
+      reader === connection
+        ? plainReads(session.reads)
+        : threadedReads(reader, new ReadSession(reader, tables, snapshot), options)
+    const constraints = constraintFields(connection)
+    this.#writer = new Writer(connection, {
+      open: (lock) => openTransaction(session, constraints, lock),
+      limits: { busy: busyTimeout, queue: queueTimeout, lock: lockTimeout },
+      isShared: durable,
+      sharesCommits: () => !tables.defersConstraints(),
+      began: () => written.refresh(),
+      // A commit may run a checkpoint, which an older read transaction would keep incomplete.
+      committing: () => snapshot.end(),
+      committed: () => this.#clock.committed(),
+    })
+    this.#clock = new TableClock(connection, {
+      written,
+      isFrozen: () => this.#writer.isFrozen(),
+      othersCommitted: () => snapshot.end(),
+      maxStaleness,
+    })
+  }
+
+  readonly open: StorageAdapter['open'] = (all, readOnly) =>
+    this.#retried(
+      this.#betweenTransactions(() => {
+        const { tables, collections } = this.#tables.open(all, readOnly)
+        this.#clock.opened(tables, collections)
+        this.#reads.opened(tables, collections)
+        this.#snapshot.end()
+      }),
+    )
+
+  readonly enforces: Required<StorageAdapter>['enforces'] = (reference) =>
+    this.#tables.enforced.has(reference)
+
+  readonly filter: StorageAdapter['filter'] = (collection, query, context) =>
+    this.#read(() => this.#reads.filter(collection, query, context))
+
+  readonly filterText: Required<StorageAdapter>['filterText'] = (collection, query, context) =>
+    this.#read(() => this.#reads.filterText(collection, query, context))
+
+  readonly version: Required<StorageAdapter>['version'] = (collections) =>
+    this.#clock.version(collections)
+
+  readonly inspect: Required<StorageAdapter>['inspect'] = (collections, progress) =>
+    inspectTables(
+      collections,
+      {
+        read: async (work) => this.#read(() => work(this.#connections.reader)),
+        viewTime: this.#viewTime,
+      },
+      progress,
+    )
+
+  readonly transaction: StorageAdapter['transaction'] = (options, work) =>
+    this.#writer.transaction(options, work)
+
+  readonly close: StorageAdapter['close'] = () => (this.#closing ??= this.#closeAll())
+
+  #read<Result>(work: () => MaybePromise<Result>): MaybePromise<Result> {
+    const { reader, writer } = this.#connections
+    return this.#retried(reader === writer ? this.#betweenTransactions(work) : work)
+  }
+
+  #retried<Result>(work: () => MaybePromise<Result>): MaybePromise<Result> {
+    if (this.#closing !== undefined) return Promise.reject(closedError())
+    const result = retryWhileBusy(work, this.#busyTimeout)
+    if (!(result instanceof Promise)) return result
+    return result.catch((error: unknown) => {
+      throw storageFailure(error, 'read')
+    })
+  }
+
+  // With one connection, a read during a transaction would see uncommitted changes.
+  #betweenTransactions<Result>(work: () => MaybePromise<Result>): () => MaybePromise<Result> {
+    const guarded = (): MaybePromise<Result> => {
+      if (this.#connections.writer.inTransaction()) throw handleInUse()
+      return work()
+    }
+    return () => this.#writer.between(guarded)
+  }
+
+  async #closeAll(): Promise<void> {
+    await this.#writer.close()
+    await this.#reads.close()
+    this.#snapshot.end()
+    const { owned, reader, writer } = this.#connections
+    if (!owned) return
+    if (reader !== writer) reader.close()
+    writer.close()
+  }
 }

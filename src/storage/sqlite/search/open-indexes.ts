@@ -18,42 +18,42 @@ export type SearchIndexFor = (
   needle: string,
 ) => SearchIndex | undefined
 
-/** The search indexes of open collections. */
-export interface SearchIndexes {
-  readonly searchIndexFor: SearchIndexFor
-  /** Throws an Error if a collection declares an index that this SQLite can't have. */
-  require(collections: readonly PublishedCollection[]): void
-  /** Called when collections were opened, with the tables of the database. */
-  opened(tables: FoundTables, collections: readonly PublishedCollection[]): void
-}
+/** The search indexes of the open collections of a database. None exists before collections are opened. */
+export class SearchIndexes {
+  readonly #connection: Connection
+  readonly #usable = new Map<PublishedCollection, SearchIndex>()
+  #match: MatchNeedle | undefined
 
-/** Creates the search indexes of a database. None exists before collections are opened. */
-export function searchIndexes(connection: Connection): SearchIndexes {
-  const usable = new Map<PublishedCollection, SearchIndex>()
-  let match: MatchNeedle | undefined
-  return {
-    searchIndexFor(collection, names, needle) {
-      const found = usable.get(collection)
-      if (found === undefined) return undefined
-      for (const name of names) {
-        const field = collection.byName.get(name)
-        if (field?.search === true && (hasSqlText(field) || !mayBeInDouble(needle))) continue
-        return undefined
-      }
-      return found.match(needle) === undefined ? undefined : found
-    },
-    require(collections) {
-      if (collections.some(({ hasSearchIndex }) => hasSearchIndex)) {
-        match ??= needleMatcher(connection)
-      }
-    },
-    opened(tables, collections) {
-      const sharingOf = sharingIn(collections)
-      for (const collection of collections.filter(({ hasSearchIndex }) => hasSearchIndex)) {
-        const index = searchOf(sharingOf(collection), tables)
-        if (index !== undefined && match !== undefined) usable.set(collection, { index, match })
-      }
-    },
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  readonly searchIndexFor: SearchIndexFor = (collection, names, needle) => {
+    const found = this.#usable.get(collection)
+    if (found === undefined) return undefined
+    for (const name of names) {
+      const field = collection.byName.get(name)
+      if (field?.search === true && (hasSqlText(field) || !mayBeInDouble(needle))) continue
+      return undefined
+    }
+    return found.match(needle) === undefined ? undefined : found
+  }
+
+  /** Throws an Error if a collection declares an index that this SQLite can't have. */
+  require(collections: readonly PublishedCollection[]): void {
+    if (collections.some(({ hasSearchIndex }) => hasSearchIndex)) {
+      this.#match ??= needleMatcher(this.#connection)
+    }
+  }
+
+  /** Called when collections were opened, with the tables of the database. */
+  opened(tables: FoundTables, collections: readonly PublishedCollection[]): void {
+    const match = this.#match
+    const sharingOf = sharingIn(collections)
+    for (const collection of collections.filter(({ hasSearchIndex }) => hasSearchIndex)) {
+      const index = searchOf(sharingOf(collection), tables)
+      if (index !== undefined && match !== undefined) this.#usable.set(collection, { index, match })
+    }
   }
 }
 
