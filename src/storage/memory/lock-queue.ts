@@ -1,16 +1,5 @@
 import { givenUp, waitLimits } from '../write-lock/wait-limits.ts'
 
-/** A lock with a queue: high priority first, otherwise in the order of arrival. */
-export interface LockQueue {
-  /** Resolves when the caller holds the lock, until `release`. Rejects with `unavailable` after a long wait. */
-  acquire(rank: Rank): Promise<void>
-  release(): void
-  /** Whether a caller with high priority is waiting. */
-  hasUrgent(): boolean
-  /** Rejects all waiting callers. */
-  rejectAll(reason: () => Error): void
-}
-
 /** The order of waiting callers. `resumed`: the caller had the lock before and gave it back. */
 export type Rank = 'high' | 'resumed' | 'normal'
 
@@ -22,12 +11,42 @@ interface Entry {
 
 const ranks: readonly Rank[] = ['high', 'resumed', 'normal']
 
-/** Creates a lock that one caller at a time can hold. */
-export function lockQueue(): LockQueue {
-  let isHeld = false
-  let waiting: Entry[] = []
+/** A lock that one caller at a time can hold, with a queue: high priority first, otherwise in the order of arrival. */
+export class LockQueue {
+  #isHeld = false
+  #waiting: Entry[] = []
 
-  function wait(rank: Rank, admit: () => void, reject: (reason: Error) => void): void {
+  /** Resolves when the caller holds the lock, until `release`. Rejects with `unavailable` after a long wait. */
+  acquire(rank: Rank): Promise<void> {
+    return new Promise((admit, reject) => {
+      if (this.#isHeld) {
+        this.#wait(rank, admit, reject)
+        return
+      }
+      this.#isHeld = true
+      admit()
+    })
+  }
+
+  release(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#isHeld = false
+    else next.admit()
+  }
+
+  /** Returns whether a caller with high priority is waiting. */
+  hasUrgent(): boolean {
+    return this.#waiting[0]?.rank === 0
+  }
+
+  /** Rejects all waiting callers. */
+  rejectAll(reason: () => Error): void {
+    const rejected = this.#waiting
+    this.#waiting = []
+    for (const { reject } of rejected) reject(reason())
+  }
+
+  #wait(rank: Rank, admit: () => void, reject: (reason: Error) => void): void {
     const entry: Entry = {
       rank: ranks.indexOf(rank),
       admit: () => {
@@ -41,36 +60,13 @@ export function lockQueue(): LockQueue {
     }
     const timer = setTimeout(
       () => {
-        waiting = waiting.filter((one) => one !== entry)
+        this.#waiting = this.#waiting.filter((one) => one !== entry)
         reject(givenUp('expired'))
       },
       rank === 'high' ? waitLimits.urgent : waitLimits.queue,
     )
-    const behind = waiting.findIndex((other) => other.rank > entry.rank)
-    if (behind === -1) waiting.push(entry)
-    else waiting.splice(behind, 0, entry)
-  }
-
-  return {
-    acquire: (rank) =>
-      new Promise((admit, reject) => {
-        if (isHeld) {
-          wait(rank, admit, reject)
-          return
-        }
-        isHeld = true
-        admit()
-      }),
-    release() {
-      const next = waiting.shift()
-      if (next === undefined) isHeld = false
-      else next.admit()
-    },
-    hasUrgent: () => waiting[0]?.rank === 0,
-    rejectAll(reason) {
-      const rejected = waiting
-      waiting = []
-      for (const { reject } of rejected) reject(reason())
-    },
+    const behind = this.#waiting.findIndex((other) => other.rank > entry.rank)
+    if (behind === -1) this.#waiting.push(entry)
+    else this.#waiting.splice(behind, 0, entry)
   }
 }
