@@ -26,39 +26,8 @@ import { unreadProblem, type StorageProblem } from '../problem.ts'
  */
 export function mount(adapters: Readonly<Record<string, StorageAdapter>>): StorageAdapter {
   requirePlainObject('The adapters', adapters, 'mount')
-  const given = withoutUndefined(adapters)
-  const checked = new Map(
-    [...new Set(Object.values(given))].map((adapter) => [adapter, completeStorage(adapter)]),
-  )
-  const mounts = new Map(
-    Object.entries(given).map(([name, adapter]) => [name, checked.get(adapter) as StorageAdapter]),
-  )
-  const distinct = [...checked.values()]
-  const homes = new Map<PublishedCollection, StorageAdapter>()
-  const active = new Set<ActiveTransaction>()
-  let closed = false
-  const homeOf = (collection: PublishedCollection): StorageAdapter => {
-    const home = homes.get(collection)
-    if (home !== undefined) return home
-    throw new TypeError(`The storage was not opened with the collection ${pathOf(collection)}.`)
-  }
-  const requireHome = (collection: PublishedCollection, other: PublishedCollection): void => {
-    if (homeOf(collection) === homeOf(other)) return
-    throw new TypeError(
-      `The row rule of ${pathOf(collection)} goes through ${other.name}, which is in another storage. Mount both in one.`,
-    )
-  }
-  /** Returns the adapter of a collection. Throws a TypeError if the conditions read rows of another one. */
-  const homeFor = (
-    collection: PublishedCollection,
-    conditions: readonly Condition[],
-  ): StorageAdapter => {
-    for (const { collection: other, conditions: further } of throughIn(conditions)) {
-      requireHome(collection, other)
-      homeFor(other, further)
-    }
-    return homeOf(collection)
-  }
+  const mounts = new Mounts(withoutUndefined(adapters))
+  const { distinct } = mounts
   const textPages = distinct.some(({ supports }) => supports.textPages)
   return markSelfChecking<StorageAdapter>({
     name: `mount(${distinct.map(({ name }) => name).join(', ')})`,
@@ -71,82 +40,149 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
       conditions: everyCondition.filter((kind) => kind !== 'through' || distinct.length === 1),
     },
     warnings: distinct.flatMap(({ warnings = [] }) => warnings),
-    open: async (collections, readOnly) => {
-      const routes = route(mounts, collections)
-      for (const [collection, home] of routes) homes.set(collection, home)
-      for (const collection of collections) {
-        for (const name of throughTargets(collection.definition)) {
-          const other = collection.siblings.get(name)
-          if (other !== undefined) requireHome(collection, other)
-        }
-      }
-      for (const adapter of distinct) {
-        const own = collections.filter((collection) => homes.get(collection) === adapter)
-        await adapter.open(own, readOnly)
-      }
-    },
+    open: mounts.open,
     connections: () => uniquelyNamed(distinct.flatMap((each) => each.connections?.() ?? [])),
-    enforces: (reference) => {
-      const home = homeOf(reference.from)
-      return home === homeOf(reference.to) && home.enforces?.(reference) === true
-    },
-    tableOf: (collection) => {
-      const home = homeOf(collection)
-      return `${distinct.indexOf(home)} ${tableIn(home, collection)}`
-    },
-    filter: (collection, query, context) =>
-      homeFor(collection, query.conditions).filter(collection, query, context),
-    estimateCount: (collection, conditions) =>
-      homeFor(collection, conditions).estimateCount?.(collection, conditions),
-    version: (collections) => {
-      const versions = distinct
-        .map(
-          (adapter) =>
-            [adapter, collections.filter((each) => homes.get(each) === adapter)] as const,
-        )
-        .filter(([, own]) => own.length > 0)
-        .map(([adapter, own]) => adapter.version?.(own))
-      // JSON keeps the parts apart. Joined with commas, different lists could be equal.
-      return versions.includes(undefined) ? undefined : JSON.stringify(versions)
-    },
-    ...(textPages && {
-      filterText: (collection, query, context) => {
-        const home = homeFor(collection, query.conditions)
-        return home.supports.textPages ? home.filterText?.(collection, query, context) : undefined
-      },
-    }),
-    inspect: async (collections, progress) => {
-      const routes = route(mounts, collections)
-      const problems: StorageProblem[] = []
-      for (const adapter of distinct) {
-        const own = collections.filter((collection) => routes.get(collection) === adapter)
-        problems.push(...(await inspectReadable(adapter, own, progress)))
-      }
-      for (const reference of collections.flatMap(({ references }) => references)) {
-        const [from, to] = [routes.get(reference.from), routes.get(reference.to)]
-        if (from === undefined || to === undefined || from === to) continue
-        const found = inspectReference(from, to, reference).catch((error: unknown) => [
-          unreadProblem(reference.from, reasonOf(error), reference),
-        ])
-        problems.push(...(await found))
-      }
-      return problems
-    },
-    transaction: async (options, work) => {
-      if (closed) throw new StorageError('unavailable')
-      if (distinct.length === 1) return mountTransaction({ homeFor, active, options }, work)
-      // Transactions that share a commit on one adapter could wait for each other on another one, and an adapter
-      // that commits with its write could not undo it if another one fails to commit.
-      const { oneWrite: _oneWrite, ...others } = options
-      const apart = { ...others, brief: false }
-      return mountTransaction({ homeFor, active, options: apart }, work)
-    },
-    close: async () => {
-      closed = true
-      const results = await Promise.allSettled(distinct.map(async (adapter) => adapter.close()))
-      for (const result of results) if (result.status === 'rejected') throw result.reason
-    },
+    enforces: mounts.enforces,
+    tableOf: mounts.tableOf,
+    filter: mounts.filter,
+    estimateCount: mounts.estimateCount,
+    version: mounts.version,
+    ...(textPages && { filterText: mounts.filterText }),
+    inspect: mounts.inspect,
+    transaction: mounts.transaction,
+    close: mounts.close,
   })
+}
+
+// The functions of the port are fields, so that the adapter can have them without a further call.
+/** The adapters of a mount, and the collections that each keeps. */
+class Mounts {
+  /** Each adapter once, in the order of the keys. */
+  readonly distinct: readonly StorageAdapter[]
+  readonly #byName: ReadonlyMap<string, StorageAdapter>
+  readonly #homes = new Map<PublishedCollection, StorageAdapter>()
+  readonly #active = new Set<ActiveTransaction>()
+  #isClosed = false
+
+  constructor(given: Readonly<Record<string, StorageAdapter>>) {
+    const complete = new Map(
+      [...new Set(Object.values(given))].map((adapter) => [adapter, completeStorage(adapter)]),
+    )
+    this.distinct = [...complete.values()]
+    this.#byName = new Map(
+      Object.entries(given).map(([name, each]) => [name, complete.get(each) as StorageAdapter]),
+    )
+  }
+
+  readonly open: StorageAdapter['open'] = async (collections, readOnly) => {
+    const routes = route(this.#byName, collections)
+    for (const [collection, home] of routes) this.#homes.set(collection, home)
+    for (const collection of collections) {
+      for (const name of throughTargets(collection.definition)) {
+        const other = collection.siblings.get(name)
+        if (other !== undefined) this.#requireHome(collection, other)
+      }
+    }
+    for (const adapter of this.distinct) {
+      const own = collections.filter((collection) => this.#homes.get(collection) === adapter)
+      await adapter.open(own, readOnly)
+    }
+  }
+
+  readonly enforces: Required<StorageAdapter>['enforces'] = (reference) => {
+    const home = this.#homeOf(reference.from)
+    return home === this.#homeOf(reference.to) && home.enforces?.(reference) === true
+  }
+
+  readonly tableOf: Required<StorageAdapter>['tableOf'] = (collection) => {
+    const home = this.#homeOf(collection)
+    return `${this.distinct.indexOf(home)} ${tableIn(home, collection)}`
+  }
+
+  readonly filter: StorageAdapter['filter'] = (collection, query, context) =>
+    this.#homeFor(collection, query.conditions).filter(collection, query, context)
+
+  readonly filterText: Required<StorageAdapter>['filterText'] = (collection, query, context) => {
+    const home = this.#homeFor(collection, query.conditions)
+    return home.supports.textPages ? home.filterText?.(collection, query, context) : undefined
+  }
+
+  readonly estimateCount: Required<StorageAdapter>['estimateCount'] = (collection, conditions) =>
+    this.#homeFor(collection, conditions).estimateCount?.(collection, conditions)
+
+  readonly version: Required<StorageAdapter>['version'] = (collections) => {
+    const versions = this.distinct
+      .map(
+        (adapter) =>
+          [adapter, collections.filter((each) => this.#homes.get(each) === adapter)] as const,
+      )
+      .filter(([, own]) => own.length > 0)
+      .map(([adapter, own]) => adapter.version?.(own))
+    // JSON keeps the parts apart. Joined with commas, different lists could be equal.
+    return versions.includes(undefined) ? undefined : JSON.stringify(versions)
+  }
+
+  readonly inspect: Required<StorageAdapter>['inspect'] = async (collections, progress) => {
+    const routes = route(this.#byName, collections)
+    const problems: StorageProblem[] = []
+    for (const adapter of this.distinct) {
+      const own = collections.filter((collection) => routes.get(collection) === adapter)
+      problems.push(...(await inspectReadable(adapter, own, progress)))
+    }
+    for (const reference of collections.flatMap(({ references }) => references)) {
+      const [from, to] = [routes.get(reference.from), routes.get(reference.to)]
+      if (from === undefined || to === undefined || from === to) continue
+      const found = inspectReference(from, to, reference).catch((error: unknown) => [
+        unreadProblem(reference.from, reasonOf(error), reference),
+      ])
+      problems.push(...(await found))
+    }
+    return problems
+  }
+
+  readonly transaction: StorageAdapter['transaction'] = async (options, work) => {
+    if (this.#isClosed) throw new StorageError('unavailable')
+    const homeFor = this.#homeFor
+    const active = this.#active
+    if (this.distinct.length === 1) return mountTransaction({ homeFor, active, options }, work)
+    // Transactions that share a commit on one adapter could wait for each other on another one, and an adapter
+    // that commits with its write could not undo it if another one fails to commit.
+    const { oneWrite: _oneWrite, ...others } = options
+    const apart = { ...others, brief: false }
+    return mountTransaction({ homeFor, active, options: apart }, work)
+  }
+
+  readonly close: StorageAdapter['close'] = async () => {
+    this.#isClosed = true
+    const closing = this.distinct.map(async (adapter) => adapter.close())
+    const results = await Promise.allSettled(closing)
+    for (const result of results) if (result.status === 'rejected') throw result.reason
+  }
+
+  #homeOf(collection: PublishedCollection): StorageAdapter {
+    const home = this.#homes.get(collection)
+    if (home !== undefined) return home
+    throw new TypeError(`The storage was not opened with the collection ${pathOf(collection)}.`)
+  }
+
+  /** Returns the adapter of a collection. Throws a TypeError if the conditions read rows of another one. */
+  readonly #homeFor = (
+    collection: PublishedCollection,
+    conditions: readonly Condition[],
+  ): StorageAdapter => {
+    for (const { collection: other, conditions: further } of throughIn(conditions)) {
+      this.#requireHome(collection, other)
+      this.#homeFor(other, further)
+    }
+    return this.#homeOf(collection)
+  }
+
+  #requireHome(collection: PublishedCollection, other: PublishedCollection): void {
+    if (this.#homeOf(collection) === this.#homeOf(other)) return
+    throw new TypeError(
+      `The row rule of ${pathOf(collection)} goes through ${other.name}, which is in another storage. Mount both in one.`,
+    )
+  }
 }
 
 function route(
