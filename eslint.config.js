@@ -28,7 +28,6 @@ const restrictedSyntax = [
 const withLongFunctions = [
   'src/pages/pages.ts',
   'src/schema/mysql/{column-types,other-types}.ts',
-  'src/storage/layers/complete-conditions.ts',
   'src/storage/{mysql/connection,mysql/dialect,postgres/connection}.ts',
   'src/storage/pool/storage.ts',
   'src/storage/sqlite/{sqlite,reading/reads}.ts',

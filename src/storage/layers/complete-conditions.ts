@@ -25,20 +25,62 @@ export const maxCompletedRows = 10_000
  */
 export function completeConditions(adapter: StorageAdapter): StorageAdapter {
   const { conditions: kinds = plainConditions } = adapter.supports
-  const isSupported = (condition: Condition): boolean => isWithin(kinds, condition)
   if (isSelfChecking(adapter) || everyCondition.every((kind) => kinds.includes(kind)))
     return adapter
+  const completion = new Completion(adapter.name, kinds)
+  return {
+    ...adapter,
+    supports: { ...adapter.supports, conditions: everyCondition },
+    filter: (collection, query, context) => {
+      if (completion.isComplete(query.conditions)) return adapter.filter(collection, query, context)
+      if (throughIn(query.conditions).length === 0)
+        return completion.filter(adapter, collection, query)
+      // The rows of both collections must be of the same state.
+      return adapter.transaction({ mode: 'read', brief: true }, (on) =>
+        completion.filter(on, collection, query),
+      )
+    },
+    ...(adapter.filterText !== undefined && {
+      filterText: (collection, query, context) =>
+        completion.isComplete(query.conditions)
+          ? adapter.filterText?.(collection, query, context)
+          : undefined,
+    }),
+    ...(adapter.estimateCount !== undefined && {
+      estimateCount: (collection, conditions) =>
+        completion.isComplete(conditions)
+          ? adapter.estimateCount?.(collection, conditions)
+          : undefined,
+    }),
+    transaction: (options, work) =>
+      adapter.transaction(options, (on) => work(completion.transaction(on))),
+  }
+}
 
-  const isComplete = (conditions: readonly Condition[]): boolean => conditions.every(isSupported)
+/** Completes conditions for an adapter that has these kinds of them. */
+class Completion {
+  readonly #adapter: string
+  readonly #kinds: readonly Condition['is'][]
 
-  async function filter(
+  constructor(adapter: string, kinds: readonly Condition['is'][]) {
+    this.#adapter = adapter
+    this.#kinds = kinds
+  }
+
+  /** Returns whether the adapter has the kinds of all conditions. */
+  isComplete(conditions: readonly Condition[]): boolean {
+    return conditions.every(this.#isSupported)
+  }
+
+  /** Reads a page, and evaluates the conditions that the adapter lacks. */
+  async filter(
     reader: StorageReader,
     collection: PublishedCollection,
     query: StorageQuery,
   ): Promise<StoragePage> {
-    if (isComplete(query.conditions)) return reader.filter(collection, query)
-    const rest = query.conditions.filter((condition) => !isSupported(condition))
-    const supported = query.conditions.filter(isSupported)
+    if (this.isComplete(query.conditions)) return reader.filter(collection, query)
+    const rest = query.conditions.filter((condition) => !this.#isSupported(condition))
+    const supported = query.conditions.filter(this.#isSupported)
     const read = async (conditions: readonly Condition[]): Promise<readonly Row[]> => {
       const names = [...query.sort.map(({ field }) => field), ...rest.flatMap(fieldsIn)]
       const select = [...new Set([...query.select, ...names])]
@@ -51,7 +93,7 @@ export function completeConditions(adapter: StorageAdapter): StorageAdapter {
       const found: Row[] = []
       for (const value of new Set(list.values)) {
         const own = await read([...supported, equal(list.field, value)])
-        if (own.length > maxCompletedRows) throw tooManyRows(collection, rest)
+        if (own.length > maxCompletedRows) throw this.#tooManyRows(collection, rest)
         found.push(...own)
         if (rest.length > 1 && found.length > maxCompletedRows) break
       }
@@ -59,104 +101,74 @@ export function completeConditions(adapter: StorageAdapter): StorageAdapter {
       if (rest.length === 1)
         return pageOfRows(collection, rows, { ...query, conditions: rest, search: null })
     }
-    if (rows.length > maxCompletedRows) throw tooManyRows(collection, rest)
-    const through = await throughRows(reader, rest)
+    if (rows.length > maxCompletedRows) throw this.#tooManyRows(collection, rest)
+    const through = await this.#throughRows(reader, rest)
     return pageOfRows(collection, rows, { ...query, conditions: rest, search: null }, through)
   }
 
-  function tooManyRows(
-    { application, name }: PublishedCollection,
-    rest: readonly Condition[],
-  ): Error {
-    const lacking = everyCondition.filter((kind) => !kinds.includes(kind)).join(', ')
-    const fields = [...new Set(rest.flatMap(fieldsIn))].join(', ')
-    return new Error(
-      `The storage adapter ${adapter.name} lacks the conditions ${lacking}, and more than ${maxCompletedRows} rows of ${application}/${name} meet those that it has. The conditions on ${fields} can't be completed: add equalities, or these kinds to the adapter.`,
-    )
+  /** Wraps a transaction of the adapter. */
+  transaction(on: StorageTransaction): StorageTransaction {
+    return {
+      insert: (collection, row) => on.insert(collection, row),
+      filter: (collection, query) =>
+        this.isComplete(query.conditions)
+          ? on.filter(collection, query)
+          : this.filter(on, collection, query),
+      update: (collection, conditions, changes) =>
+        this.isComplete(conditions)
+          ? on.update(collection, conditions, changes)
+          : this.#write(on, collection, conditions, (own) => on.update(collection, own, changes)),
+      ...(on.updateText !== undefined && {
+        updateText: (collection, conditions, changes, select) =>
+          this.isComplete(conditions)
+            ? on.updateText?.(collection, conditions, changes, select)
+            : undefined,
+      }),
+      delete: (collection, conditions) =>
+        this.isComplete(conditions)
+          ? on.delete(collection, conditions)
+          : this.#write(on, collection, conditions, (own) => on.delete(collection, own)),
+    }
   }
 
+  readonly #isSupported = (condition: Condition): boolean => isWithin(this.#kinds, condition)
+
   /** Reads the keys of the rows of other collections that conditions go through. */
-  async function throughRows(
-    reader: StorageReader,
-    rest: readonly Condition[],
-  ): Promise<MeetsThrough> {
+  async #throughRows(reader: StorageReader, rest: readonly Condition[]): Promise<MeetsThrough> {
     const keys = new Map<Condition, ReadonlySet<string>>()
     for (const condition of throughIn(rest)) {
       const { collection, conditions } = condition
       const names = collection.key.map(({ name }) => name)
-      const { rows } = await filter(reader, collection, {
+      const { rows } = await this.filter(reader, collection, {
         ...oneItem(conditions, names),
         sort: names.map((field) => ({ field, descending: false })),
         limit: maxCompletedRows + 1,
       })
-      if (rows.length > maxCompletedRows) throw tooManyRows(collection, [condition])
+      if (rows.length > maxCompletedRows) throw this.#tooManyRows(collection, [condition])
       const texts = rows.map((row) => JSON.stringify(names.map((name) => row[name])))
       keys.set(condition, new Set(texts))
     }
     return (condition, key) => keys.get(condition)?.has(JSON.stringify(key)) === true
   }
 
-  /** Returns the conditions for a write of the adapter; undefined if the row does not meet the rest. */
-  async function writeConditions(
+  /** Writes with the conditions that the adapter has. Resolves to undefined if the row does not meet the rest. */
+  async #write(
     on: StorageTransaction,
     collection: PublishedCollection,
     conditions: readonly Condition[],
-  ): Promise<readonly Condition[] | undefined> {
-    const names = collection.key.map(({ name }) => name)
-    const { rows } = await filter(on, collection, oneItem(conditions, names))
-    return rows.length === 0 ? undefined : conditions.filter(isSupported)
-  }
-
-  async function write(
-    on: StorageTransaction,
-    collection: PublishedCollection,
-    given: readonly Condition[],
     work: (conditions: readonly Condition[]) => ReturnType<StorageTransaction['delete']>,
   ): Promise<Row | undefined> {
-    const conditions = await writeConditions(on, collection, given)
-    return conditions === undefined ? undefined : work(conditions)
+    const names = collection.key.map(({ name }) => name)
+    const { rows } = await this.filter(on, collection, oneItem(conditions, names))
+    return rows.length === 0 ? undefined : work(conditions.filter(this.#isSupported))
   }
 
-  const within = (on: StorageTransaction): StorageTransaction => ({
-    insert: (collection, row) => on.insert(collection, row),
-    filter: (collection, query) =>
-      isComplete(query.conditions) ? on.filter(collection, query) : filter(on, collection, query),
-    update: (collection, conditions, changes) =>
-      isComplete(conditions)
-        ? on.update(collection, conditions, changes)
-        : write(on, collection, conditions, (own) => on.update(collection, own, changes)),
-    ...(on.updateText !== undefined && {
-      updateText: (collection, conditions, changes, select) =>
-        isComplete(conditions)
-          ? on.updateText?.(collection, conditions, changes, select)
-          : undefined,
-    }),
-    delete: (collection, conditions) =>
-      isComplete(conditions)
-        ? on.delete(collection, conditions)
-        : write(on, collection, conditions, (own) => on.delete(collection, own)),
-  })
-
-  return {
-    ...adapter,
-    supports: { ...adapter.supports, conditions: everyCondition },
-    filter: (collection, query, context) => {
-      if (isComplete(query.conditions)) return adapter.filter(collection, query, context)
-      if (throughIn(query.conditions).length === 0) return filter(adapter, collection, query)
-      // The rows of both collections must be of the same state.
-      return adapter.transaction({ mode: 'read', brief: true }, (on) =>
-        filter(on, collection, query),
-      )
-    },
-    ...(adapter.filterText !== undefined && {
-      filterText: (collection, query, context) =>
-        isComplete(query.conditions) ? adapter.filterText?.(collection, query, context) : undefined,
-    }),
-    ...(adapter.estimateCount !== undefined && {
-      estimateCount: (collection, conditions) =>
-        isComplete(conditions) ? adapter.estimateCount?.(collection, conditions) : undefined,
-    }),
-    transaction: (options, work) => adapter.transaction(options, (on) => work(within(on))),
+  #tooManyRows({ application, name }: PublishedCollection, rest: readonly Condition[]): Error {
+    const lacking = everyCondition.filter((kind) => !this.#kinds.includes(kind)).join(', ')
+    const fields = [...new Set(rest.flatMap(fieldsIn))].join(', ')
+    return new Error(
+      `The storage adapter ${this.#adapter} lacks the conditions ${lacking}, and more than ${maxCompletedRows} rows of ${application}/${name} meet those that it has. The conditions on ${fields} can't be completed: add equalities, or these kinds to the adapter.`,
+    )
   }
 }
 
