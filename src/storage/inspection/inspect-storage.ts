@@ -2,7 +2,7 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import { hasPath } from '../../request/item-path.ts'
-import { equal, type Row } from '../../request/query.ts'
+import { equal, oneItem, type Row } from '../../request/query.ts'
 import { isStorageError, type StorageAdapter, type StorageReader } from '../adapter.ts'
 import { inspectCollections, reasonOf } from './inspect-collections.ts'
 import {
@@ -32,7 +32,7 @@ export async function inspectStorage(
   })
 }
 
-// Any error may be of the one collection, such as that of a report that takes too long.
+// Any error may concern only this collection, for example if its report takes too long.
 async function attempt(work: () => Promise<void>): Promise<string | undefined> {
   try {
     await work()
@@ -76,6 +76,24 @@ export async function inspectReference(
     unfit: () => undefined,
   })
   return missing.count === 0 ? [] : [referenceProblem(reference, missing)]
+}
+
+/**
+ * Reads at most one row of one collection. Rejects with the error of storage, except for a row that does not fit its
+ * definition.
+ */
+export async function requireReadable(
+  storage: StorageReader,
+  collections: readonly PublishedCollection[],
+): Promise<void> {
+  // A collection without a key may be a view, where each read takes long.
+  const collection = collections.find(({ key }) => key.length > 0) ?? collections[0]
+  if (collection === undefined) return
+  try {
+    await storage.filter(collection, oneItem([], collection.allNames.slice(0, 1)))
+  } catch (error) {
+    if (!isStorageError(error) || error.kind !== 'unfit') throw error
+  }
 }
 
 /** The number of items with a problem, and the first of them. */
