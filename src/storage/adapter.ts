@@ -43,7 +43,7 @@ export interface ReadContext {
 export interface StorageReader {
   /**
    * Returns a page. Rejects with an `unfit` StorageError if a row has a stored value that does not fit its field. An adapter
-   * that can't detect this returns the value; the service checks it. The context is that of a request.
+   * that can't detect this returns the value; the service checks it. Reads for a request have a context.
    */
   filter(
     collection: PublishedCollection,

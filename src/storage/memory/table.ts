@@ -7,7 +7,7 @@ import type { Condition, Row, StorageQuery } from '../../request/query.ts'
 import { StorageError, type StoragePage } from '../adapter.ts'
 
 type UniqueIndex = Map<string, string>
-// Null: no row has these values any more.
+// Null: the row that had these values has lost them.
 type UniqueIndexChanges = Map<string, string | null>
 
 /** The committed rows of a collection. */

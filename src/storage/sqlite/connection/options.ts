@@ -40,8 +40,8 @@ export interface SqliteOptions {
   readonly maxStaleness?: number
   /**
    * Rows from which a table is large. Of a large table, reads that may visit every row, such as a search,
-   * run in a thread, so that they delay no other request. `false`: no thread is started. 0: every read but
-   * that of an item by its key runs in the thread. Applies to files. Default 5000.
+   * run in a thread, so that they delay no other request. `false`: no thread is started. 0: every read runs in
+   * the thread, except of an item by its key. Applies to files. Default 5000.
    */
   readonly scanRows?: number | false
   /** How many reads may wait for the thread. For a further one, the response is 503. Default 100. */

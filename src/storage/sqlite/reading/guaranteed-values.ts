@@ -16,8 +16,8 @@ import {
 } from '../../sql/fragments.ts'
 
 /**
- * What a column guarantees, so that a read does not check it. `stored`: its values are not those of an expression,
- * which SQLite may mark as JSON. `no-number`: besides, it contains no numbers, because SQLite stores those as strings,
+ * What a column guarantees, so that a read does not check it. `stored`: no expression computes its values, which
+ * SQLite may mark as JSON. `no-number`: besides, it contains no numbers, because SQLite stores those as strings,
  * and no null if it is in the key. `fit`: it contains only values that fit.
  */
 export type Guarantee = 'stored' | 'no-number' | 'fit'

@@ -28,7 +28,7 @@ export interface ScanJob {
 export interface ScanThreadEvents {
   /** The page of the running job. */
   readonly done: (page: RawPage) => void
-  /** An error of the driver: that of the running job. */
+  /** The error of the driver for the running job. */
   readonly failed: (error: Error) => void
   /** The thread has ended by itself, or could not open the file. */
   readonly died: (error: Error) => void

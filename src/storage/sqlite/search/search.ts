@@ -10,7 +10,7 @@ export const foldFunction = 'rowgate_fold'
 
 /**
  * How a column is compared with a needle. SQLite folds ASCII only, in `lower` and in LIKE. That is enough
- * for an ASCII needle without i and k: the lower case of U+212A is k, and that of U+0130 begins with i.
+ * for an ASCII needle without i and k: the lower case of U+212A is k, and the lower case of U+0130 begins with i.
  */
 export type NeedleKind = 'ascii' | 'ascii-ik' | 'any'
 

@@ -33,7 +33,7 @@ export interface PageShape extends Pick<StorageQuery, 'conditions' | 'sort' | 's
   readonly deep: boolean
   /** A condition that is evaluated before all others. */
   readonly first?: Sql | undefined
-  /** The search index that finds the rows. Without it they are those of the table. */
+  /** The search index that finds the rows. Without it, the rows of the table are read. */
   readonly found?: SearchIndex | undefined
 }
 

@@ -8,8 +8,8 @@ import { itemTextStatement, updateStatement, writeKey, type StatementText } from
 import type { WrittenTables } from '../writing/written-tables.ts'
 
 /**
- * Changes the row with a key by one statement, and reads it as JSON text. The conditions are those of the key. If it
- * throws, it has changed nothing.
+ * Changes the row with a key by one statement, and reads it as JSON text. The conditions name the key. If it throws,
+ * it has changed nothing.
  */
 export type UpdateText = (
   collection: PublishedCollection,
@@ -86,7 +86,7 @@ function isKey({ key }: PublishedCollection, conditions: readonly Condition[]): 
   return true
 }
 
-/** Returns the names of the changes without those of the key. Undefined if there are none, or if the key changes. */
+/** Returns the names of the changes outside of the key. Undefined if there are none, or if the key changes. */
 function changedNames(
   conditions: readonly Condition[],
   changes: Row,

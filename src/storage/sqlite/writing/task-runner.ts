@@ -32,7 +32,7 @@ export class TaskRunner {
   readonly #othersVersion: () => unknown
   #holder: Task | undefined
   #watch: ReturnType<typeof setInterval> | undefined
-  // After a transaction has undone others that had shared its commit, none share one any more.
+  // False after a transaction has undone others that had shared its commit.
   #isSharing = true
   #commits = 0
 
@@ -52,7 +52,7 @@ export class TaskRunner {
     return task.options.brief && task.options.mode === 'write'
   }
 
-  /** Runs a task, and commits or rolls back. Resolves also if the task suspends itself. */
+  /** Runs a task, and commits or rolls back. It also resolves if the task suspends itself. */
   async alone(task: Task): Promise<void> {
     const stale = task.isResumed() ? this.#staleness(task) : undefined
     if (stale !== undefined) {
