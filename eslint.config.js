@@ -30,7 +30,6 @@ const withLongFunctions = [
   'src/schema/mysql/{column-types,other-types}.ts',
   'src/storage/{mysql/connection,mysql/dialect,postgres/connection}.ts',
   'src/storage/pool/storage.ts',
-  'src/storage/sqlite/{sqlite,reading/reads}.ts',
 ]
 
 export default defineConfig(
