@@ -2,6 +2,7 @@ import type { MaybePromise } from '../../maybe-promise.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { isStorageError, StorageError, type Condition, type StorageAdapter } from '../adapter.ts'
 import type { StorageTransaction, TransactionOptions } from '../adapter.ts'
+import { holdTransaction, type HeldTransaction } from '../held-transaction.ts'
 
 /** A transaction in progress over several adapters. */
 export interface ActiveTransaction {
@@ -57,7 +58,7 @@ class MountTransaction implements ActiveTransaction, StorageTransaction {
   readonly holds = new Set<StorageAdapter>()
   readonly awaits = new Set<StorageAdapter>()
   /** The transactions of the adapters, in the order of the first calls for them. */
-  readonly opened = new Map<StorageAdapter, OpenTransaction>()
+  readonly opened = new Map<StorageAdapter, HeldTransaction>()
   readonly #options: MountTransactionOptions
   #isEnded = false
   #failure: { readonly error: unknown } | undefined
@@ -131,7 +132,7 @@ class MountTransaction implements ActiveTransaction, StorageTransaction {
   }
 
   async #begunOn(home: StorageAdapter): Promise<StorageTransaction> {
-    const open = this.opened.get(home) ?? openOn(home, this.#options.options)
+    const open = this.opened.get(home) ?? holdTransaction(home, this.#options.options)
     this.opened.set(home, open)
     try {
       return await open.begun
@@ -143,45 +144,6 @@ class MountTransaction implements ActiveTransaction, StorageTransaction {
 
   #throwIfEnded(): void {
     if (this.#isEnded) throw new Error('The transaction has ended.')
-  }
-}
-
-/** A transaction of one adapter that stays open until `commit` or `undo` is called. */
-interface OpenTransaction {
-  /** Rejects if the transaction can't begin. */
-  readonly begun: Promise<StorageTransaction>
-  commit(): Promise<void>
-  /** Undoes the changes unless they are committed. Never rejects. */
-  undo(reason: unknown): Promise<void>
-}
-
-function openOn(adapter: StorageAdapter, options: TransactionOptions): OpenTransaction {
-  let open = (): void => undefined
-  let abandon: (reason: unknown) => void = () => undefined
-  const gate = new Promise<void>((resolve, reject) => {
-    open = resolve
-    abandon = reject
-  })
-  let finished = Promise.resolve()
-  const begun = new Promise<StorageTransaction>((begin, fail) => {
-    finished = adapter.transaction(options, (inner) => {
-      begin(inner)
-      return gate
-    })
-    finished.catch(fail)
-  })
-  // The promises are awaited later. Until then a rejection must not end the process.
-  for (const promise of [gate, begun]) promise.catch(() => undefined)
-  return {
-    begun,
-    commit: () => {
-      open()
-      return finished
-    },
-    undo: (reason) => {
-      abandon(reason)
-      return finished.catch(() => undefined)
-    },
   }
 }
 
