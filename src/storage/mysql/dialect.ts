@@ -1,7 +1,14 @@
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { Reference } from '../../definition/published.ts'
 import { slotCount } from '../sql/conditions.ts'
-import type { Dialect, ListedValues, PlacedColumn, TypedColumn } from '../sql/dialect.ts'
+import type {
+  Dialect,
+  ListedValues,
+  PlacedColumn,
+  SearchTerms,
+  Terms,
+  TypedColumn,
+} from '../sql/dialect.ts'
 import { both, join, raw, rowsOf, sql, type Slot, type Sql } from '../sql/fragments.ts'
 import type { Column, Table, TableLookup } from '../../schema/model.ts'
 import { columnTypesIn, described, haveSameBytes } from '../../schema/mysql/column-types.ts'
@@ -22,7 +29,6 @@ export const exactCollations: Readonly<Record<MysqlServer, string>> = {
 export function mysqlDialect(server: MysqlServer): Dialect {
   const isMariaDb = server === 'MariaDB'
   const collation = exactCollations[server]
-  const exact = raw(` collate ${collation}`)
   const columnTypes = columnTypesIn(collation)
 
   return {
@@ -41,43 +47,8 @@ export function mysqlDialect(server: MysqlServer): Dialect {
       lastNumber: sql`last_insert_id()`,
       changes: changesValue,
     },
-    terms: {
-      ordered: ({ sql: column }) => column,
-      undistinguished,
-      direction: (_, descending) => (descending ? ' desc' : ''),
-      equal: ({ sql: column, near, parameter }, slot) =>
-        both(near?.(slot, false), sql`${column} = ${parameter(slot)}`),
-      same(one, other) {
-        const equal = sql`${one.sql} = ${other.sql}`
-        return isConverted(one) && one.column.collation === other.column.collation
-          ? both(sql`${one.stored} = ${other.stored}`, equal)
-          : equal
-      },
-      listSlots: slotCount,
-      isIn(column, values, length) {
-        if (length === 0) return sql`1 = 0`
-        const { near, parameter } = column
-        const slots = listOf(column, values, slotCount(length))
-        const found = near && slots.flatMap((slot) => near(slot, false) ?? [])
-        const first = found && sql`(${join(found, sql` or `)})`
-        return both(first, sql`${column.sql} in (${join(slots.map(parameter))})`)
-      },
-      contains: ({ sql: column }, text) => sql`instr(${column}, ${text}) > 0`,
-      startsWith: ({ sql: column }, text) =>
-        sql`${column} like ${text((start) => `${start.replace(/[|%_]/g, '|$&')}%`)} escape '|'`,
-    },
-    search: {
-      escaped(character) {
-        if (/[A-Za-z0-9 ]/.test(character)) return character
-        return `\\x{${(character.codePointAt(0) as number).toString(16)}}`
-      },
-      matches(text, pattern) {
-        const searched = sql`convert(${text} using utf8mb4)${exact}`
-        return isMariaDb
-          ? sql`${searched} regexp ${pattern}`
-          : sql`regexp_like(${searched}, ${pattern}, 'c')`
-      },
-    },
+    terms,
+    search: searchTerms(server),
     transactions: {
       begin: {
         snapshot: ['start transaction'],
@@ -114,6 +85,49 @@ export function mysqlDialect(server: MysqlServer): Dialect {
     inspection: mysqlInspection(isMariaDb),
     estimates: { explain: 'explain format=json', rows: plannedRows },
     errors: mysqlErrors,
+  }
+}
+
+const terms: Terms = {
+  ordered: ({ sql: column }) => column,
+  undistinguished,
+  direction: (_, descending) => (descending ? ' desc' : ''),
+  equal: ({ sql: column, near, parameter }, slot) =>
+    both(near?.(slot, false), sql`${column} = ${parameter(slot)}`),
+  same(one, other) {
+    const equal = sql`${one.sql} = ${other.sql}`
+    return isConverted(one) && one.column.collation === other.column.collation
+      ? both(sql`${one.stored} = ${other.stored}`, equal)
+      : equal
+  },
+  listSlots: slotCount,
+  isIn(column, values, length) {
+    if (length === 0) return sql`1 = 0`
+    const { near, parameter } = column
+    const slots = listOf(column, values, slotCount(length))
+    const found = near && slots.flatMap((slot) => near(slot, false) ?? [])
+    const first = found && sql`(${join(found, sql` or `)})`
+    return both(first, sql`${column.sql} in (${join(slots.map(parameter))})`)
+  },
+  contains: ({ sql: column }, text) => sql`instr(${column}, ${text}) > 0`,
+  startsWith: ({ sql: column }, text) =>
+    sql`${column} like ${text((start) => `${start.replace(/[|%_]/g, '|$&')}%`)} escape '|'`,
+}
+
+/** Returns how a server searches. */
+function searchTerms(server: MysqlServer): SearchTerms {
+  const exact = raw(` collate ${exactCollations[server]}`)
+  return {
+    escaped(character) {
+      if (/[A-Za-z0-9 ]/.test(character)) return character
+      return `\\x{${(character.codePointAt(0) as number).toString(16)}}`
+    },
+    matches(text, pattern) {
+      const searched = sql`convert(${text} using utf8mb4)${exact}`
+      return server === 'MariaDB'
+        ? sql`${searched} regexp ${pattern}`
+        : sql`regexp_like(${searched}, ${pattern}, 'c')`
+    },
   }
 }
 
