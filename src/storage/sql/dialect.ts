@@ -22,7 +22,7 @@ export interface ColumnType extends DeclaredType {
   readonly isText?: boolean
   /** Returns the expression of the value. Default: the column. */
   value?(column: Sql): Sql
-  /** Returns the expression whose text is read. Default: that of the value. */
+  /** Returns the expression whose text is read. Default: the value itself. */
   returned?(column: Sql): Sql
   /** Returns a term that an index on the column serves. Every row with the value, or with one of a list, meets it. */
   near?(column: Sql, slot: Slot, isList: boolean): Sql | undefined
@@ -200,7 +200,7 @@ export type Isolation = 'snapshot' | 'serializable'
 export interface Transactions {
   /**
    * Begin a transaction that sees one state, and that fails if another one has changed what it writes; `serializable`:
-   * also if another one has changed what it has read.
+   * it also fails if another one has changed what it has read.
    */
   readonly begin: Readonly<Record<Isolation, readonly string[]>>
   /** Whether a failed statement ends the transaction, unless it is undone to a savepoint. */

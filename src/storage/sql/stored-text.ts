@@ -18,8 +18,8 @@ export function isStorable(value: StoredValue): boolean {
 export const unusualJson = String.raw`\\u(0000|[dD][89a-fA-F])|[eE][+]?[0-9]{3}|[0-9]{200}`
 
 /**
- * Returns the wire form of a time that a server writes as `2024-01-01 00:00:00.1`. Another form, such as that of a year
- * before Christ, is returned unchanged.
+ * Returns the wire form of a time that a server writes as `2024-01-01 00:00:00.1`. Another form, such as a year before
+ * Christ, is returned unchanged.
  */
 export function momentOf(text: string): string {
   if (!/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,3})?$/.test(text)) return text
