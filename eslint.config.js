@@ -28,8 +28,6 @@ const restrictedSyntax = [
 const withLongFunctions = [
   'src/pages/pages.ts',
   'src/schema/mysql/{column-types,other-types}.ts',
-  'src/storage/{mysql/connection,mysql/dialect,postgres/connection}.ts',
-  'src/storage/pool/storage.ts',
 ]
 
 export default defineConfig(

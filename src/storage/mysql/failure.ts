@@ -92,7 +92,7 @@ export const mysqlErrors: Errors = {
   wholeBits: { tinyint: 8, smallint: 16, mediumint: 24, int: 32, bigint: 64 },
 }
 
-/** Returns whether the connection can't be used any more. */
+/** Returns whether the connection can no longer be used. */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return true
   const { errno, sqlMessage } = error as ServerError
@@ -125,7 +125,7 @@ const columnMessages: readonly RegExp[] = [
 function columnsOf(error: unknown, { constraints }: Table): readonly string[] {
   const message = String((error as ServerError).sqlMessage)
   if (kindOf(error) === 'duplicate') {
-    // From 8.0.19 on, MySQL writes the name of the table before that of the index.
+    // From 8.0.19 on, MySQL writes the table name before the index name.
     return longest(
       constraints,
       (name) => [`'${name}'`, `.${name}'`],

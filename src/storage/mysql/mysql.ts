@@ -7,10 +7,11 @@ import { completeMysql, type MysqlOptions } from './options.ts'
 import { clientPoolOf, isPool, type MysqlPool } from './pool.ts'
 import { mysqlReplication } from './replication.ts'
 import { changeSchema, databaseMistakes } from '../../schema/mysql/schema-database.ts'
+import type { Database } from '../pool/database.ts'
+import { schemaText } from '../pool/opening.ts'
 import { limitConnects } from '../pool/options.ts'
 import { serverWatch } from '../pool/server-watch.ts'
 import { sharedDatabase } from '../pool/shared-database.ts'
-import { schemaText, type Database } from '../pool/storage.ts'
 
 /**
  * Keeps collections in a MariaDB or MySQL database, through a pool of `mysql2` or `mysql2/promise`. The pool must be

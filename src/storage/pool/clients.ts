@@ -6,7 +6,7 @@ import { closedError, notConnected, unavailable } from './failure.ts'
 export interface PoolClient {
   /** Returns its connection, which then has the settings that the storage needs. */
   connection(): MaybePromise<Connection>
-  /** Returns whether its connection can't be used any more. */
+  /** Returns whether its connection can no longer be used. */
   isBroken(): boolean
   /** Gives the client back. If its connection is broken, it is closed. */
   release(): void
@@ -23,7 +23,7 @@ interface Call {
   fail(error: unknown): void
 }
 
-/** How a pool limits {@link clientConnections}. */
+/** How a pool limits its {@link ClientConnections}. */
 export interface PoolLimits {
   /** Milliseconds that a call waits for a connection. */
   readonly acquireTimeout: number
@@ -39,17 +39,10 @@ const unknownMaximum = 64
 const maxCallsInARow = 64
 
 /**
- * Returns the connections of a pool. A call waits for one for a limited time. Calls that wait follow each other on a
- * client, which is given back when no more wait.
+ * The connections of a pool. A call waits for one for a limited time. Calls that wait follow each other on a client,
+ * which is given back when no more wait.
  */
-export function clientConnections(
-  acquire: () => Promise<PoolClient>,
-  options: PoolLimits,
-): Connections {
-  return new ClientConnections(acquire, options)
-}
-
-class ClientConnections implements Connections {
+export class ClientConnections implements Connections {
   readonly #acquire: () => Promise<PoolClient>
   readonly #options: PoolLimits
   readonly #maxConnections: number

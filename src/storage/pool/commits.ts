@@ -61,7 +61,7 @@ function noticing(
   }
 }
 
-/** Returns whether a collection belongs to the library, such as that of the users. */
+/** Returns whether a collection belongs to the library, such as the collection of users. */
 export function isOwn({ application }: PublishedCollection): boolean {
   return application.startsWith('rowgate-')
 }

@@ -24,7 +24,7 @@ export function bind(sql: Sql, inputs: Inputs = { conditions: [] }): BoundStatem
 /** A connection in use. */
 export interface Connection {
   /** Stands for the connection as long as it leads to the same process of the server. Undefined: it may change. */
-  readonly session?: object
+  readonly session: object | undefined
   /** What it has read of its server when it was opened. */
   readonly server: ServerFacts
   /** Runs a statement and returns its rows. */

@@ -110,7 +110,7 @@ export function storageFailure(
 // Shorter strings are the reason only if an index has many.
 const longBytes = 600
 
-/** Returns the fields of columns whose strings are the longest, also if they differ a lot: an index compresses them. */
+/** Returns the fields of columns whose strings are the longest, even if they differ a lot: an index compresses them. */
 function longFields(
   { table, collection, row = {} }: Written,
   columns: readonly string[],

@@ -14,14 +14,6 @@ const maxRows = 16
 // The protocol counts parameters with 16 bits.
 const maxValues = 65_535
 
-/** Inserts of which each is a transaction of its own. */
-export interface JoinedInserts {
-  /** Returns whether a row may be inserted in one statement with others. */
-  canJoin(collection: PublishedCollection, row: Row): boolean
-  /** Inserts a row and returns it complete. */
-  insert(collection: PublishedCollection, row: Row): Promise<Row>
-}
-
 interface WaitingInsert {
   readonly collection: PublishedCollection
   readonly row: Row
@@ -31,7 +23,7 @@ interface WaitingInsert {
   readonly fail: (error: unknown) => void
 }
 
-/** What {@link joinedInserts} needs. */
+/** What {@link JoinedInserts} need. */
 export interface Joining {
   readonly use: Connections['use']
   readonly tablesNow: () => Tables
@@ -51,15 +43,11 @@ const rowFaults: readonly (FailureKind | undefined)[] = [
 const allTables: Pick<ChangingTables, 'has'> = { has: () => true }
 
 /**
- * Returns inserts that wait for a connection together: those that differ in their values only run in one statement. If
- * it fails, it has inserted none of them, and each one runs alone. It fails on any doubt about a row, see
- * {@link Writes.joined}.
+ * Inserts of which each is a transaction of its own, and that wait for a connection together. Inserts that differ only in
+ * their values run in one statement. If it fails, it has inserted no row, and each insert runs alone. It fails on any doubt
+ * about a row, see {@link Writes.joined}.
  */
-export function joinedInserts(options: Joining): JoinedInserts {
-  return new QueuedInserts(options)
-}
-
-class QueuedInserts implements JoinedInserts {
+export class JoinedInserts {
   readonly #options: Joining
   // Statements of one shape have the same object.
   readonly #queues = new WeakMap<Sql, WaitingInsert[]>()
@@ -68,7 +56,8 @@ class QueuedInserts implements JoinedInserts {
     this.#options = options
   }
 
-  readonly canJoin: JoinedInserts['canJoin'] = (collection, row) => {
+  /** Returns whether a row may be inserted in one statement with others. */
+  canJoin(collection: PublishedCollection, row: Row): boolean {
     const { dialect, find } = this.#options.tablesNow()
     const table = find(collection.table)
     const joins = table !== undefined && dialect.writes.joins?.(table) === true
@@ -76,7 +65,8 @@ class QueuedInserts implements JoinedInserts {
     return joins && returns && !this.#options.changing.has(table) && !bringsNumber(collection, row)
   }
 
-  readonly insert: JoinedInserts['insert'] = async (collection, row) => {
+  /** Inserts a row and returns it complete. */
+  async insert(collection: PublishedCollection, row: Row): Promise<Row> {
     const statement = insertStatement(this.#options.tablesNow(), collection, row)
     const queue = this.#queues.get(statement.sql) ?? []
     this.#queues.set(statement.sql, queue)

@@ -63,7 +63,7 @@ type ConnectOption = StorageWarning['option']
 
 /**
  * Limits the time to connect of pools that do not limit it, a little above `acquireTimeout` milliseconds. Returns a
- * warning for each. `options` are those of the pools, undefined if they are not known.
+ * warning for each. `options` are the options of each pool, undefined if unknown.
  */
 export function limitConnects<Option extends ConnectOption>(
   { storage, option }: { readonly storage: string; readonly option: Option },

@@ -28,7 +28,7 @@ function isDouble({ type }: PublishedField): boolean {
   return type === 'double'
 }
 
-/** Returns a query whose search has the needle folded, in those of its fields that may contain it. */
+/** Returns a query with the needle of its search folded, without the fields that can't contain it. */
 export function foldedSearch(collection: PublishedCollection, query: StorageQuery): StorageQuery {
   if (query.search === null) return query
   const { fields, text } = query.search

@@ -19,25 +19,8 @@ export interface Replication<Identity = unknown> {
   mistake(primary: Identity, replica: Identity): string | undefined
   /** Reads a position in the log of the primary behind all transactions that have been committed. */
   position(connection: Connection): Promise<string>
-  /** Waits until a replica has a position, at most so many milliseconds. Rejects if it is none any more. */
+  /** Waits until a replica has a position, at most so many milliseconds. Rejects if the server is no longer a replica. */
   reaches(connection: Connection, position: string, maxWait: number): Promise<boolean>
-}
-
-/** Reads on a replica that show every write of this process. */
-export interface ReplicaReads extends ReadRoute {
-  /**
-   * Runs a read with a connection of the replica, or with one of the primary if the replica does not answer or does
-   * not have the writes of this process in time. The work may run twice.
-   */
-  readonly use: Connections['use']
-  /** Returns the number of writes of this process. */
-  readonly writes: () => number
-  /** Checks that the server is a replica of the primary. Rejects with a TypeError if it is not. */
-  open(): Promise<void>
-  /** Returns transactions whose writes the reads after them show. */
-  counting(transaction: StorageAdapter['transaction']): StorageAdapter['transaction']
-  /** Rejects waiting reads of the replica, and resolves when those in progress have ended. */
-  close(): Promise<void>
 }
 
 /** A place in the log of the primary that the replica must have reached. */
@@ -50,17 +33,8 @@ interface Goal {
 // A replica that has failed is not tried for each request.
 const retryMilliseconds = 1_000
 
-/** Returns reads on a replica. They wait for writes of this process for a limited time, in milliseconds. */
-export function replicaReads<Identity>(
-  server: Replication<Identity>,
-  primary: Connections,
-  replica: Connections,
-  maxWait: number,
-): ReplicaReads {
-  return new ReplicaRoute(server, primary, replica, maxWait)
-}
-
-class ReplicaRoute<Identity> implements ReplicaReads {
+/** Reads on a replica that show every write of this process. They wait for these writes for up to `maxWait` milliseconds. */
+export class ReplicaReads<Identity> implements ReadRoute {
   readonly #server: Replication<Identity>
   readonly #primary: Connections
   readonly #replica: Connections
@@ -86,7 +60,11 @@ class ReplicaRoute<Identity> implements ReplicaReads {
     this.#maxWait = maxWait
   }
 
-  readonly use: ReplicaReads['use'] = async (work) => {
+  /**
+   * Runs a read with a connection of the replica, or with one of the primary if the replica does not answer or does
+   * not have the writes of this process in time. The work may run twice.
+   */
+  readonly use: Connections['use'] = async (work) => {
     if (!this.#isInUse) {
       if (!this.#isProbing && performance.now() >= this.#retryAt) void this.#probe()
       return this.#primary.use(work)
@@ -104,9 +82,11 @@ class ReplicaRoute<Identity> implements ReplicaReads {
     return this.#primary.use(work)
   }
 
-  readonly writes: ReplicaReads['writes'] = () => this.#commits
+  /** Returns the number of writes of this process. */
+  readonly writes = (): number => this.#commits
 
-  readonly open: ReplicaReads['open'] = async () => {
+  /** Checks that the server is a replica of the primary. Rejects with a TypeError if it is not. */
+  async open(): Promise<void> {
     const here = await this.#primary.use(this.#server.identify)
     try {
       const mistake = this.#server.mistake(here, await this.#replica.use(this.#server.identify))
@@ -121,15 +101,20 @@ class ReplicaRoute<Identity> implements ReplicaReads {
     }
   }
 
-  readonly counting: ReplicaReads['counting'] = (transaction) =>
-    observed(transaction, {
+  /** Returns transactions whose writes the reads after them show. */
+  counting(transaction: StorageAdapter['transaction']): StorageAdapter['transaction'] {
+    return observed(transaction, {
       counts: () => true,
       ended: () => {
         this.#commits += 1
       },
     })
+  }
 
-  readonly close: ReplicaReads['close'] = () => this.#replica.close()
+  /** Rejects waiting reads of the replica, and resolves when the others have ended. */
+  close(): Promise<void> {
+    return this.#replica.close()
+  }
 
   #currentGoal(): Promise<Goal> {
     if (this.#known?.commits === this.#commits) return this.#known.goal

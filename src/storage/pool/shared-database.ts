@@ -2,10 +2,11 @@ import type { StorageAdapter } from '../adapter.ts'
 import { markSelfChecking } from '../layers/self-checking.ts'
 import { isOwn } from './commits.ts'
 import type { Connections } from './connection.ts'
-import { replicaReads, type ReplicaReads, type Replication } from './replica.ts'
+import type { Database } from './database.ts'
+import { ReplicaReads, type Replication } from './replica.ts'
 import type { ServerWatch } from './server-watch.ts'
-import { sqlStorage, type Database } from './storage.ts'
-import { versionClock } from './version-clock.ts'
+import { sqlStorage } from './storage.ts'
+import { VersionClock } from './version-clock.ts'
 
 /** What other servers and processes have to do with a database. */
 export interface Sharing<Identity> {
@@ -32,9 +33,9 @@ export function sharedDatabase<Identity>(
 ): StorageAdapter {
   const storage = replica === undefined ? sqlStorage(database) : withReplica(database, replica)
   if (maxStaleness === 0) return storage
-  const clock = versionClock(poll, maxStaleness)
+  const clock = new VersionClock(poll, maxStaleness)
   // Another server may lack what this one had, such as a key.
-  watch.onChange(clock.forget)
+  watch.onChange(() => clock.forget())
   return markSelfChecking({
     ...storage,
     version: clock.version,
@@ -50,7 +51,7 @@ function withReplica<Identity>(
   database: Database,
   { server, connections, maxWait }: ReplicaOptions<Identity>,
 ): StorageAdapter {
-  const replica: ReplicaReads = replicaReads(server, database, connections, maxWait)
+  const replica = new ReplicaReads(server, database, connections, maxWait)
   const storage = sqlStorage({
     ...database,
     // The rights of a caller must not be older than the primary.

@@ -1,33 +1,19 @@
 import type { StorageAdapter } from '../adapter.ts'
 import { isOwn, observed } from './commits.ts'
 
-/** Adds a version of the built-in tables, such as users and keys, to a storage. */
-export interface VersionClock {
-  readonly version: NonNullable<StorageAdapter['version']>
-  /** Returns transactions whose commits change the version. */
-  counting(transaction: StorageAdapter['transaction']): StorageAdapter['transaction']
-  /** Changes the version at once. */
-  forget(): void
-  /** Ends the polling. */
-  stop(): void
-}
-
 interface Snapshot {
   readonly text: string
-  /** When it can't be used any more. */
+  /** When it expires, on the clock of `performance`. */
   readonly expires: number
 }
 
 /**
- * Creates a version clock. `poll` reads a string that is different after each commit of any process. The version is that
- * text and the number of own commits, so own commits count at once, and others within `maxStaleness` milliseconds.
- * It is polled while it is used, twice in that time. If that fails or is late, the version is undefined.
+ * Adds a version of the built-in tables, such as users and keys, to a storage. `poll` reads a string that is different
+ * after each commit of any process. The version is this string with the number of own commits, so own commits count at
+ * once, and others within `maxStaleness` milliseconds. The string is polled while the version is used, twice in that time.
+ * If a poll fails or is late, the version is undefined.
  */
-export function versionClock(poll: () => Promise<string>, maxStaleness: number): VersionClock {
-  return new PolledClock(poll, maxStaleness)
-}
-
-class PolledClock implements VersionClock {
+export class VersionClock {
   readonly #poll: () => Promise<string>
   readonly #maxStaleness: number
   #snapshot: Snapshot | undefined
@@ -42,7 +28,8 @@ class PolledClock implements VersionClock {
     this.#maxStaleness = maxStaleness
   }
 
-  readonly version: VersionClock['version'] = (collections) => {
+  /** As in {@link StorageAdapter}. */
+  readonly version: NonNullable<StorageAdapter['version']> = (collections) => {
     // Responses would show a client that another process serves next an older state than its own change.
     if (!collections.every(isOwn)) return undefined
     this.#isUsed = true
@@ -53,8 +40,9 @@ class PolledClock implements VersionClock {
       : undefined
   }
 
-  readonly counting: VersionClock['counting'] = (transaction) =>
-    observed(transaction, {
+  /** Returns transactions whose commits change the version. */
+  counting(transaction: StorageAdapter['transaction']): StorageAdapter['transaction'] {
+    return observed(transaction, {
       counts: isOwn,
       sent: () => {
         this.#committing += 1
@@ -64,12 +52,15 @@ class PolledClock implements VersionClock {
         this.#commits += 1
       },
     })
+  }
 
-  readonly forget: VersionClock['forget'] = () => {
+  /** Changes the version at once. */
+  forget(): void {
     this.#commits += 1
   }
 
-  readonly stop: VersionClock['stop'] = () => {
+  /** Ends the polling. */
+  stop(): void {
     this.#isStopped = true
   }
 

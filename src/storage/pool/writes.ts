@@ -143,7 +143,7 @@ async function one(
   return rowReader(statement.sql, { tables, collection, names: collection.allNames })(row)
 }
 
-/** Returns those of the conditions of a write that name its row. */
+/** Returns the conditions of a write that name its row. */
 function keyConditions(
   { key }: PublishedCollection,
   conditions: readonly Condition[],

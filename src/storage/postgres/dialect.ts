@@ -58,7 +58,7 @@ export const postgresDialect: Dialect = {
       columns
         .filter(({ type }) => type === 'json')
         .map(({ sql: column }) => sql`${column}::text collate "C"`),
-    // An index is used only for an order that has nulls in the same place, also if the column has none.
+    // An index is used only for an order that has nulls in the same place, even if the column has none.
     direction: ({ notNull, hasNullOrder = false }, descending) =>
       notNull && !hasNullOrder
         ? descending
@@ -164,7 +164,7 @@ export const postgresDialect: Dialect = {
   errors: postgresErrors,
 }
 
-/** Whether a write of the table `c` of `pg_class` runs code of it, or that of tables that are parts of it. */
+/** Whether a write of the table `c` of `pg_class` runs code of this table, or of tables that are parts of it. */
 export const runsCode =
   raw(`(c.relkind <> 'r' or exists (select from pg_rewrite r where r.ev_class = c.oid)
   or exists (select from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal))`)

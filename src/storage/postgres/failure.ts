@@ -46,7 +46,7 @@ export const errorKinds: Readonly<Record<string, FailureKind>> = {
 const lostMessage =
   /^Connection terminated|^Query read timeout|^Cannot use a pool after|not queryable|^timeout exceeded when trying to connect|^timeout expired/
 
-// Further errors after which the connection can't be used any more.
+// Further errors after which the connection can no longer be used.
 const ending: readonly string[] = ['25006', '25P03', '25P04']
 
 interface ServerError extends Error {
@@ -93,7 +93,7 @@ function columnsOfDomain({ columns }: Table, domain: string): readonly string[] 
 }
 
 /**
- * Returns whether the connection can't be used any more: the server did not answer, closes it, or accepts no writes,
+ * Returns whether the connection can no longer be used: the server did not answer, closes it, or accepts no writes,
  * as a standby does to which the address of the primary led for a moment.
  */
 export function isLost(error: unknown): boolean {

@@ -28,7 +28,7 @@ export type PostgresCallback = (
 
 /** A connection of a pool, in use. */
 export interface PostgresClient {
-  /** The process of the server, as the client knows it. Without it, the connection counts as that of a pooler. */
+  /** The process of the server, as the client knows it. Without it, a pooler is assumed. */
   readonly processID?: number | null
   query(query: PostgresQuery | PostgresCommand, callback: PostgresCallback): void
   /** Gives the connection back. True: closes it. */

@@ -9,10 +9,11 @@ import { postgresReplication } from './replication.ts'
 import { changeSchema, encodingMistakes } from '../../schema/postgres/schema-database.ts'
 import { bind, type Connection } from '../pool/connection.ts'
 import { sql } from '../sql/fragments.ts'
+import type { Database } from '../pool/database.ts'
+import { schemaText } from '../pool/opening.ts'
 import { limitConnects } from '../pool/options.ts'
 import { serverWatch } from '../pool/server-watch.ts'
 import { sharedDatabase } from '../pool/shared-database.ts'
-import { schemaText, type Database } from '../pool/storage.ts'
 
 /**
  * Keeps collections in a PostgreSQL database, through a `Pool` of `pg`. The pool must be for this storage alone,

@@ -25,7 +25,7 @@ interface Identity {
   readonly schemas: unknown
 }
 
-/** Physical replication of PostgreSQL: positions are those of its write-ahead log. */
+/** Physical replication of PostgreSQL: positions in its write-ahead log. */
 export const postgresReplication: Replication<Identity> = {
   option: 'postgresStorage.reads',
   errors: postgresErrors,

@@ -6,7 +6,7 @@ export interface StatementNames {
   nameOf(text: string): string | undefined
   /** Forgets a statement, because the server rejects it. */
   forget(text: string): void
-  /** Returns the names that are not used any more, once. */
+  /** Returns the names that are no longer used, once. */
   unused(): readonly string[]
   /** Whether the connection has had so many names that it should be replaced. The driver keeps all of them. */
   isWorn(): boolean
@@ -22,8 +22,8 @@ const maxNamedBytes = 16 * maxBytes
 const none: readonly string[] = []
 
 /**
- * Names the statements of a connection that are used again, up to 256, and up to 2 MiB of text. Those that were not used
- * for long end. `prefix` is that of no other user of the connection.
+ * Names the statements of a connection that are used again, up to 256, and up to 2 MiB of text. Those
+ * that have not been used for long are ended. No other user of the connection may have the same `prefix`.
  */
 export function statementNames(prefix: string): StatementNames {
   let unused: string[] = []

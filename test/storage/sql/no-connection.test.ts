@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clientConnections } from '../../../src/storage/pool/clients.ts'
+import { ClientConnections } from '../../../src/storage/pool/clients.ts'
 import { mysqlErrors } from '../../../src/storage/mysql/failure.ts'
 import { postgresErrors } from '../../../src/storage/postgres/failure.ts'
 
@@ -9,7 +9,7 @@ test.each([
   [new Error('the password is wrong'), 'the password is wrong'],
   [Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
 ])('a call is unavailable if the pool rejects with %s', async (cause, reason) => {
-  const { use } = clientConnections(() => Promise.reject(cause), { acquireTimeout: 1_000 })
+  const { use } = new ClientConnections(() => Promise.reject(cause), { acquireTimeout: 1_000 })
   const message = `storage: no connection: ${reason}`
   await expect(use(() => Promise.resolve())).rejects.toMatchObject({
     name: 'StorageError',

@@ -11,7 +11,7 @@ import {
   type Observation,
 } from '../../../src/entries/index.ts'
 import type { PublishedCollection, StorageAdapter } from '../../../src/entries/storage.ts'
-import { clientConnections, type PoolClient } from '../../../src/storage/pool/clients.ts'
+import { ClientConnections, type PoolClient } from '../../../src/storage/pool/clients.ts'
 import { mysqlStorage } from '../../../src/entries/mysql.ts'
 import { clientPoolOf } from '../../../src/storage/mysql/pool.ts'
 import { postgresStorage } from '../../../src/entries/postgres.ts'
@@ -143,7 +143,7 @@ describe.each(servers)('a pool to $name without a connect time-out', (server) =>
 
 test('calls of a long outage leave a bounded number of requests in the pool', async () => {
   const requests: ((client: PoolClient) => void)[] = []
-  const { use } = clientConnections(() => new Promise((resolve) => requests.push(resolve)), {
+  const { use } = new ClientConnections(() => new Promise((resolve) => requests.push(resolve)), {
     acquireTimeout: 5,
     maxConnections: 3,
   })

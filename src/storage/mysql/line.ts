@@ -1,0 +1,93 @@
+import { isLost } from './failure.ts'
+import type { MysqlClient, MysqlField } from './pool.ts'
+
+/** How long the statements and pauses of a connection may take. */
+export interface LineOptions {
+  /** Milliseconds after which a statement without a response is given up. */
+  readonly limit: number
+  /** Returns after how many milliseconds without a statement the connection ends. Undefined: the server ends it. */
+  readonly idleTimeout: () => number | undefined
+}
+
+/** A way to send statements, until the connection is lost. */
+export class MysqlLine {
+  readonly client: MysqlClient
+  readonly #options: LineOptions
+  #isLost = false
+  #idleTimer: NodeJS.Timeout | undefined
+
+  constructor(client: MysqlClient, options: LineOptions) {
+    this.client = client
+    this.#options = options
+    // Without a listener, the loss of a connection could end the process.
+    client.on('error', this.lose)
+  }
+
+  /** Sends a statement. `limit` is in milliseconds; default: that of the options. */
+  async send(text: string, limit = this.#options.limit): Promise<unknown> {
+    this.endPause()
+    try {
+      return await sendTo(this.client, text, limit)
+    } catch (error) {
+      if (isLost(error)) this.lose()
+      throw error
+    } finally {
+      this.#beginPause()
+    }
+  }
+
+  /** Notes that the connection can't be used any longer. */
+  readonly lose = (): void => {
+    this.#isLost = true
+  }
+
+  isLost(): boolean {
+    return this.#isLost
+  }
+
+  /** Called before the connection is used or given back. */
+  endPause(): void {
+    clearTimeout(this.#idleTimer)
+  }
+
+  /** Closes the connection. */
+  destroy(): void {
+    destroy(this.client)
+  }
+
+  #beginPause(): void {
+    const idleTimeout = this.#options.idleTimeout()
+    if (idleTimeout !== undefined) this.#idleTimer = setTimeout(this.#endIdle, idleTimeout)
+  }
+
+  readonly #endIdle = (): void => {
+    this.lose()
+    this.destroy()
+  }
+}
+
+function sendTo(client: MysqlClient, sql: string, limit: number): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const late = (): void => {
+      destroy(client)
+      const message = `the server did not respond within ${limit} ms`
+      reject(Object.assign(new Error(message), { code: 'ETIMEDOUT' }))
+    }
+    const timer = limit === Infinity ? undefined : setTimeout(late, limit)
+    client.query({ sql, rowsAsArray: true, typeCast: textOfField }, (error, result) => {
+      clearTimeout(timer)
+      if (error instanceof Error) reject(error)
+      else resolve(result)
+    })
+  })
+}
+
+function destroy(client: MysqlClient): void {
+  client.destroy()
+  client.stream?.destroy?.()
+}
+
+// The driver would read some doubles with another last digit.
+function textOfField(field: MysqlField): string | null {
+  return field.string()
+}

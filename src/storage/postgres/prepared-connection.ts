@@ -1,0 +1,154 @@
+import { StorageError } from '../adapter.ts'
+import type { BoundStatement, Connection, TextRow } from '../pool/connection.ts'
+import { notWritable, type ServerFacts, type ServerWatch } from '../pool/server-watch.ts'
+import type { Sql } from '../sql/fragments.ts'
+import { isOutdated } from './failure.ts'
+import type { PostgresQuery, PostgresResult } from './pool.ts'
+import { inRecovery, type Send, type Session } from './session.ts'
+
+// Fails on a standby, with an error that no other part of a begin has.
+const requireNoRecovery = '; select 1 / (not pg_is_in_recovery())::int'
+const divisionByZero = '22012'
+
+const types = { getTypeParser: () => unchanged }
+
+// Statements of one shape have the same object.
+const texts = new WeakMap<Sql, string>()
+
+/** How a {@link PreparedConnection} sends statements. */
+export interface Sending {
+  readonly send: Send
+  /** Notes that the connection can't be used any longer. */
+  readonly lose: () => void
+  readonly watch: ServerWatch
+  /** Milliseconds after which a statement without a response is given up. */
+  readonly limit: number
+}
+
+/** A connection whose statements are prepared, unless a pooler is in between. */
+export class PreparedConnection implements Connection {
+  readonly session: object | undefined
+  readonly server: ServerFacts
+  readonly #names: Session['names']
+  readonly #inTransaction: string
+  readonly #sending: Sending
+  #hasBegun = false
+  #isLimited = true
+
+  constructor(session: Session, sending: Sending) {
+    this.session = session.names === undefined ? undefined : session
+    this.server = session.server
+    this.#names = session.names
+    this.#inTransaction = session.inTransaction
+    this.#sending = sending
+  }
+
+  rows(statement: BoundStatement): Promise<readonly TextRow[]> {
+    return this.#result(statement).then(rowsOf)
+  }
+
+  async matched(statement: BoundStatement): Promise<number> {
+    return (await this.#result(statement)).rowCount ?? 0
+  }
+
+  async command(...commands: readonly string[]): Promise<string> {
+    const { send, limit } = this.#sending
+    const text = commands.join('; ')
+    const begins = text.startsWith('begin')
+    if (begins) this.#isLimited = !text.includes('statement_timeout = 0')
+    const all = begins ? text.replace(/^[^;]*/, (begin) => begin + this.#afterBegin()) : text
+    const sent = send({ text: all }, this.#isLimited ? limit : undefined)
+    const result = await (begins ? sent.catch((error: unknown) => this.#throwBegin(error)) : sent)
+    if (begins) this.#hasBegun = true
+    if (text === 'commit' || text === 'rollback') {
+      this.#hasBegun = false
+      this.#isLimited = true
+    }
+    return result.command
+  }
+
+  change(text: string): Promise<unknown> {
+    return this.command(text)
+  }
+
+  discard(): void {
+    this.#sending.lose()
+  }
+
+  /** Returns what follows each begin. The commands after it override the settings. */
+  #afterBegin(): string {
+    const isChecked = this.#names === undefined && this.#sending.watch.requiresWrites()
+    return isChecked ? this.#inTransaction + requireNoRecovery : this.#inTransaction
+  }
+
+  #throwBegin(error: unknown): never {
+    if ((error as { readonly code?: unknown }).code !== divisionByZero) throw error
+    this.discard()
+    throw notWritable(inRecovery)
+  }
+
+  #result(statement: BoundStatement): Promise<PostgresResult> {
+    const text = textOf(statement.sql)
+    if (this.#names === undefined) {
+      return this.#hasBegun ? this.#query(statement, text) : this.#separately(statement, text)
+    }
+    const unused = this.#hasBegun ? [] : this.#names.unused()
+    if (unused.length === 0) return this.#named(statement, text)
+    return this.#endUnused(unused).then(() => this.#named(statement, text))
+  }
+
+  #query({ values }: BoundStatement, text: string, name?: string): Promise<PostgresResult> {
+    const query: PostgresQuery = { text, values, rowMode: 'array', types }
+    if (name !== undefined) query.name = name
+    return this.#sending.send(query, this.#sending.limit)
+  }
+
+  #named(statement: BoundStatement, text: string): Promise<PostgresResult> {
+    const name = statement.isPlannedByValues === true ? undefined : this.#names?.nameOf(text)
+    if (name === undefined) return this.#query(statement, text)
+    return this.#query(statement, text, name).catch((error: unknown) => {
+      if (!isOutdated(error)) throw error
+      this.#names?.forget(text)
+      // The server rejects the rest of the transaction, but it can be repeated.
+      if (this.#hasBegun) {
+        throw new StorageError('unavailable', { cause: error, isConflict: true })
+      }
+      return this.#query(statement, text)
+    })
+  }
+
+  async #endUnused(unused: readonly string[]): Promise<void> {
+    for (const name of unused) {
+      // The server may have ended them already.
+      await this.command(`deallocate ${name}`).catch(() => undefined)
+    }
+  }
+
+  async #separately(statement: BoundStatement, text: string): Promise<PostgresResult> {
+    await this.command('begin isolation level repeatable read read only')
+    try {
+      const rows = await this.#query(statement, text)
+      await this.command('commit')
+      return rows
+    } catch (error) {
+      await this.command('rollback').catch(() => this.discard())
+      throw error
+    }
+  }
+}
+
+function textOf(sql: Sql): string {
+  const known = texts.get(sql)
+  if (known !== undefined) return known
+  const text = sql.texts.reduce((joined, part, index) => `${joined}$${index}${part}`)
+  texts.set(sql, text)
+  return text
+}
+
+function rowsOf({ rows }: PostgresResult): readonly TextRow[] {
+  return rows as readonly TextRow[]
+}
+
+function unchanged(value: string): string {
+  return value
+}
