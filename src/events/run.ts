@@ -75,7 +75,10 @@ function eventIn(
 }
 
 /** Throws a TypeError if items can't be locked here. */
-function requireLockable({ collection: { application, name, serve } }: DataEvent, unit: Unit): void {
+function requireLockable(
+  { collection: { application, name, serve } }: DataEvent,
+  unit: Unit,
+): void {
   if (serve !== undefined)
     throw new TypeError(`lock: the items of ${application}/${name} are served by functions`)
   if (!unit.isWriting)

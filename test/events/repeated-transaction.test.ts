@@ -136,9 +136,9 @@ test('a conflict that does not end is an error after 12 repetitions', async () =
 
 test('repeatable must be a boolean', async () => {
   const user = open(memoryStorage())
-  await expect(user.transaction(async () => undefined, { repeatable: 'yes' as never })).rejects.toThrow(
-    'transaction: repeatable must be a boolean',
-  )
+  await expect(
+    user.transaction(async () => undefined, { repeatable: 'yes' as never }),
+  ).rejects.toThrow('transaction: repeatable must be a boolean')
 })
 
 test.skipIf((await missingServer()) !== undefined)(
