@@ -99,7 +99,7 @@ export interface Table {
   readonly unwritable?: string | undefined
   /** The statement after which they are written. */
   readonly makeWritable?: string | undefined
-  /** Whether a write runs code of the table, such as triggers, or that of tables that are parts of it. Undefined: not known. */
+  /** Whether a write runs code of the table or of its partitions, such as triggers. Undefined: not known. */
   readonly runsCode?: boolean
   /** Whether policies of the server decide which rows its role reads and writes. Default false. */
   readonly hasPolicies?: boolean

@@ -118,7 +118,7 @@ function reasonOf(
   return `refers to ${targetColumns.join(', ')} of ${targetName}, whose key is ${key.join(', ')}`
 }
 
-// Each link leaves only the common forms, so that those of all columns that are linked stay the same.
+// Each link leaves only the common forms, so that all linked columns keep the same forms.
 function link(own: Column | undefined, target: Column | undefined): void {
   if (own === undefined || target === undefined || own === target) return
   own.links.push(target)

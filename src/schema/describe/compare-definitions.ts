@@ -120,7 +120,7 @@ function columnFacts(field: Field, tableOf: ReadonlyMap<string, string>): Column
     required: field.required === true,
     unique: field.unique === true,
     readOnly: field.readOnly === true,
-    // Other numbers, times and defaults are those of the application.
+    // Other numbers, times and defaults come from the application.
     generated: given['generated'] === 'database' ? 'database' : undefined,
     default: field.default === 'database' ? 'database' : undefined,
     references:

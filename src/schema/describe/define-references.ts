@@ -10,7 +10,7 @@ export interface NamedTable extends ChosenTable {
   readonly names: ReadonlyMap<string, string>
 }
 
-/** The references of one collection: options of fields by column, and those of several fields. */
+/** The references of one collection: options of single fields by column, and references of several fields. */
 export interface DefinedReferences {
   readonly ofFields: ReadonlyMap<string, Partial<Field>>
   readonly ofCollection: NonNullable<CollectionDefinition['references']>

@@ -54,7 +54,7 @@ export interface UnreachableRows {
 export interface ColumnDescription extends CatalogueColumn {
   /**
    * The types and forms in which every value can be published, the best one first. Empty if there is none.
-   * The members other than those of the type apply to each of them.
+   * Their members that do not depend on the type apply to all of them.
    */
   readonly fields: readonly Field[]
   /** Why the column can't be published, or what to know of it. */

@@ -65,7 +65,7 @@ async function isDeletable(connection: Connection, table: Sql): Promise<boolean>
     return true
   } catch (error) {
     if (mysqlErrors.kindOf(error) === 'forbidden') return false
-    // The rights are those of the primary.
+    // The primary decides the rights.
     if (isLost(error) && !rejectsWrites(error)) throw error
     return true
   }

@@ -7,7 +7,7 @@ export interface NamedColumns {
   readonly isIndex: boolean
 }
 
-/** A partition of a table. Errors name it and its indexes instead of those of the table. */
+/** A partition of a table. Errors name the partition and its indexes, not the table and its indexes. */
 export interface Partition {
   readonly schema: string
   readonly name: string

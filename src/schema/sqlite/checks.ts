@@ -64,7 +64,7 @@ function literalOf(
   if (value.kind === 'number') return isNegative ? -Number(value.text) : Number(value.text)
   if (isNegative) return undefined
   if (value.kind === 'string') return value.text
-  // SQLite reads a name in double quotes as a string if there is no such column.
+  // SQLite reads a name in double quotes as a string if the column does not exist.
   return value.kind === 'name' && columnOf(value, known) === undefined ? value.text : undefined
 }
 

@@ -37,7 +37,7 @@ export function guaranteedFields(
     .flatMap(({ fields }) => fields.filter((field) => exact.has(field)))
 }
 
-/** Returns the fields whose columns have the values that are stored in them, and not those of an expression. */
+/** Returns the fields whose columns have stored values, not computed ones. */
 export function storedFields(
   tables: FoundTables,
   collections: readonly PublishedCollection[],

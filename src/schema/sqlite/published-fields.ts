@@ -19,8 +19,8 @@ export interface ColumnFacts {
 }
 
 /**
- * Returns the fields that a column may be, the best one first. A type other than that of the values needs a
- * reason: the declared type, a CHECK, or the name together with plausible values.
+ * Returns the fields that a column may be, the best one first. Another type than the type of the values needs
+ * a reason: the declared type, a CHECK, or the name together with plausible values.
  */
 export function candidateFields(facts: ColumnFacts): readonly Field[] {
   const [smallest, largest] = facts.profile.kinds

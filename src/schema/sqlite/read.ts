@@ -77,7 +77,7 @@ export function readableColumns(connection: Connection, names: readonly string[]
   }
 }
 
-/** The columns of tables and views, and why those of others can't be read, by name. */
+/** The columns of tables and views by name, and why the columns of others can't be read. */
 interface ReadableColumns {
   readonly columns: ReadonlyMap<string, readonly SqliteColumn[]>
   readonly failures: ReadonlyMap<string, string>

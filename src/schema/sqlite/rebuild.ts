@@ -158,8 +158,8 @@ interface TablePart {
 const constraints = ['CONSTRAINT', 'PRIMARY', 'UNIQUE', 'CHECK', 'FOREIGN']
 
 /**
- * Returns the parts of a CREATE TABLE statement. Undefined if it has no list of columns, such as that of a
- * virtual table or of `CREATE TABLE ... AS SELECT`.
+ * Returns the parts of a CREATE TABLE statement. Undefined if it has no list of columns, such as the statement of
+ * a virtual table, or `CREATE TABLE ... AS SELECT`.
  */
 export function tableText(statement: string): TableText | undefined {
   const tokens = tokensOf(statement)

@@ -70,7 +70,7 @@ function inOrder<Item>(items: readonly Item[]): readonly Item[] {
 /** Returns the collections that share the table of this one. */
 export type Sharing = (collection: PublishedCollection) => readonly PublishedCollection[]
 
-/** Returns a function that finds those of the collections that share a table. */
+/** Returns a function that finds the collections that share a table. */
 export function sharingIn(collections: readonly PublishedCollection[]): Sharing {
   const groups = groupByTable(collections, folded)
   return ({ table }) => groups.get(folded(table)) ?? []
