@@ -29,64 +29,79 @@ export interface Pages {
  * pages, and paths that an application or another page has already.
  */
 export function openPages(host: Omit<PageHost, 'name'>): Pages | undefined {
-  const names = Object.keys(host.pages)
-  if (names.length === 0) return undefined
-  const files = filesOf(host)
-  const firstSegments = new Set([...names, ...files.keys()].map(firstSegmentOf))
-  const tags = new WeakMap<PageContent, string>()
-  const compressed = new WeakMap<PageContent, Promise<Uint8Array>>()
+  return Object.keys(host.pages).length === 0 ? undefined : new OpenPages(host)
+}
 
-  async function tagOf(content: PageContent): Promise<string> {
-    const known = tags.get(content)
+class OpenPages implements Pages {
+  readonly #files: ReadonlyMap<string, PageFile>
+  readonly #firstSegments: ReadonlySet<string>
+  readonly #tags = new WeakMap<PageContent, string>()
+  readonly #compressed = new WeakMap<PageContent, Promise<Uint8Array>>()
+
+  constructor(host: Omit<PageHost, 'name'>) {
+    this.#files = filesOf(host)
+    const addresses = [...Object.keys(host.pages), ...this.#files.keys()]
+    this.#firstSegments = new Set(addresses.map(firstSegmentOf))
+  }
+
+  contain(target: string): boolean {
+    return this.#firstSegments.has(firstSegmentOf(pathBelowRoot(target) ?? ''))
+  }
+
+  reply: Pages['reply'] = (request, authenticate) => {
+    const { method } = request
+    const path = pathBelowRoot(request.target) ?? ''
+    const address = path.replace(/\/$/, '')
+    const file = this.#files.get(address)
+    if (file === undefined) throw notFound()
+    if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+    if (address !== path) return redirectTo(address, request.target)
+    const isPublic = file.access === 'public'
+    const content = isPublic
+      ? file.content(request)
+      : whenDone(authenticate(), (caller) => file.content(request, caller))
+    return whenDone(content, (found) => this.#replyOf(found, request, isPublic))
+  }
+
+  async #replyOf(
+    found: PageContent,
+    request: ServiceRequest,
+    isPublic: boolean,
+  ): Promise<ServiceReply> {
+    const tag = await this.#tagOf(found)
+    const headers = {
+      'Cache-Control': isPublic ? 'no-cache' : 'private, no-cache',
+      'X-Content-Type-Options': 'nosniff',
+      Vary: 'Accept-Encoding',
+      ...found.headers,
+      'Content-Type': found.mediaType,
+      ETag: tag,
+    }
+    if (namesEntityTag(request.header('if-none-match'), tag)) {
+      return { status: 304, headers, body: '' }
+    }
+    const { text: body } = found
+    if (body.length < minCompressed || !acceptsGzip(request.header('accept-encoding'))) {
+      return { status: 200, headers, body }
+    }
+    // The bytes differ from the bytes of the tag, so it is a weak one.
+    const encoded = { ...headers, ETag: `W/${tag}`, 'Content-Encoding': 'gzip' }
+    return { status: 200, headers: encoded, body, bytes: await this.#compressedOf(found) }
+  }
+
+  async #tagOf(content: PageContent): Promise<string> {
+    const known = this.#tags.get(content)
     if (known !== undefined) return known
     const tag = `"${await digestOf(content.text)}"`
-    tags.set(content, tag)
+    this.#tags.set(content, tag)
     return tag
   }
 
-  function compressedOf(content: PageContent): Promise<Uint8Array> {
-    const known = compressed.get(content) ?? gzip(content.text)
-    compressed.set(content, known)
-    known.catch(() => compressed.delete(content))
+  #compressedOf(content: PageContent): Promise<Uint8Array> {
+    const known = this.#compressed.get(content) ?? gzip(content.text)
+    this.#compressed.set(content, known)
+    known.catch(() => this.#compressed.delete(content))
     return known
-  }
-
-  return {
-    contain: (target) => firstSegments.has(firstSegmentOf(pathBelowRoot(target) ?? '')),
-    reply: (request, authenticate) => {
-      const { method } = request
-      const path = pathBelowRoot(request.target) ?? ''
-      const address = path.replace(/\/$/, '')
-      const file = files.get(address)
-      if (file === undefined) throw notFound()
-      if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-      if (address !== path) return redirectTo(address, request.target)
-      const isPublic = file.access === 'public'
-      const content = isPublic
-        ? file.content(request)
-        : whenDone(authenticate(), (caller) => file.content(request, caller))
-      return whenDone(content, async (found) => {
-        const tag = await tagOf(found)
-        const headers = {
-          'Cache-Control': isPublic ? 'no-cache' : 'private, no-cache',
-          'X-Content-Type-Options': 'nosniff',
-          Vary: 'Accept-Encoding',
-          ...found.headers,
-          'Content-Type': found.mediaType,
-          ETag: tag,
-        }
-        if (namesEntityTag(request.header('if-none-match'), tag)) {
-          return { status: 304, headers, body: '' }
-        }
-        const { text: body } = found
-        if (body.length < minCompressed || !acceptsGzip(request.header('accept-encoding'))) {
-          return { status: 200, headers, body }
-        }
-        // The bytes differ from the bytes of the tag, so it is a weak one.
-        const encoded = { ...headers, ETag: `W/${tag}`, 'Content-Encoding': 'gzip' }
-        return { status: 200, headers: encoded, body, bytes: await compressedOf(found) }
-      })
-    },
   }
 }
 

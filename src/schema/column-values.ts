@@ -3,7 +3,6 @@ import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { FoundTables, TableDialect } from './database.ts'
 import { unfilledColumns, type Lacking, type UnfilledColumn } from './required-columns.ts'
-import { keptType } from '../storage/sql/table-conditions.ts'
 import type { Column } from './model.ts'
 
 /** Returns the columns of required fields that tables with rows lack. */
@@ -29,8 +28,7 @@ export function literalOf(
   value: NonNullable<StoredValue>,
   column?: Column,
 ): string | undefined {
-  const type =
-    column === undefined ? dialect.columnTypes[field.type] : keptType(dialect, column, field)
+  const type = column === undefined ? dialect.columnTypes[field.type] : dialect.kept(column, field)
   if (type?.parameter === undefined) return type && dialect.schema.value?.(field, value)
   const text = (type.write ?? String)(value)
   const parameter = type.parameter({ read: () => text }, field.definition)

@@ -1,6 +1,5 @@
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../definition/published.ts'
-import { keptType } from '../storage/sql/table-conditions.ts'
 import type { Compared, FoundTables, TableCheck } from './database.ts'
 import type { Difference } from './differences.ts'
 import type { Column, Index, Table } from './model.ts'
@@ -38,7 +37,7 @@ export const missingColumn: FieldCheck = (_, field, column) =>
 
 /** Finds a column that does not keep every value of its field exactly. */
 export const unfitColumn: FieldCheck = ({ tables: { dialect } }, field, column) =>
-  column === undefined || keptType(dialect, column, field) !== undefined
+  column === undefined || dialect.kept(column, field) !== undefined
     ? undefined
     : { is: 'unfit', field, column }
 

@@ -7,15 +7,13 @@ import type { Difference } from './differences.ts'
 import type { Column, SearchEntry, Table, TableLookup } from './model.ts'
 import type { WantedIndex } from './wanted-indexes.ts'
 
-/** How a new column of a field type is declared, and which existing columns keep its values. */
+/** How a new column of a field type is declared. */
 export interface DeclaredType {
   /**
    * Returns the type of a new column. `parts`: the number of columns in the longest key or index that it is part
    * of; 0 if there is none.
    */
   declared(field: Field, parts: number): string
-  /** Returns whether a column keeps every value of the field exactly. */
-  fits(column: Column, field: Field): boolean
   /** Returns the text of a value of a parameter. Default: `String(value)`. */
   write?(value: NonNullable<StoredValue>): string
   /** Returns a parameter of the type. */
@@ -28,9 +26,10 @@ export interface DeclaredType {
 export interface TableDialect {
   /** The name of the database, for messages. */
   readonly database: string
+  /** How new columns are declared. */
   readonly columnTypes: Readonly<Record<FieldTypeName, DeclaredType>>
-  /** Returns how an existing column keeps the values of a field that it does not fit. Undefined: not exactly. */
-  otherType?(column: Column, field: PublishedField): DeclaredType | undefined
+  /** Returns how an existing column keeps the values of a field. Undefined: not exactly. */
+  kept(column: Column, field: PublishedField): DeclaredType | undefined
   /** Returns what a field needs so that the column keeps its values, such as a `storedAs`. */
   advice?(column: Column, field: PublishedField): string | undefined
   /** Returns a name in quotes. */

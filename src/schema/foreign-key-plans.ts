@@ -167,8 +167,8 @@ function canRefer({ dialect, tables, collections }: Draft, reference: Reference)
   const areUsual = (table: Table, columns: readonly PublishedField[]): boolean =>
     columns.every((field) => {
       const column = table.find(field.column)
-      const { fits } = dialect.columnTypes[field.type]
-      return column?.isDeterministic === true && fits(column, field.definition)
+      if (column?.isDeterministic !== true) return false
+      return dialect.kept(column, field) === dialect.columnTypes[field.type]
     })
   if (!areUsual(own, fields) || !areUsual(target, to.key)) return false
   return fields.every((field, index) => {

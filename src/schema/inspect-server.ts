@@ -14,7 +14,6 @@ import type { Inspection, Tables } from '../storage/sql/dialect.ts'
 import { join, raw, sql, type Sql } from '../storage/sql/fragments.ts'
 import {
   columnOf,
-  keptType,
   name,
   placedColumn,
   placeOf,
@@ -95,7 +94,7 @@ function inspectedTable(reading: Reading, collection: PublishedCollection): Insp
   const own = { ...reading, collection, place, rows }
   const kept = collection.fields.filter((field) => {
     const column = found.find(field.column)
-    return column !== undefined && keptType(tables.dialect, column, field) !== undefined
+    return column !== undefined && tables.dialect.kept(column, field) !== undefined
   })
   const grouped = (field: PublishedField): Sql =>
     tables.dialect.terms.ordered(placedColumn(place, field))

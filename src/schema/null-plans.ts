@@ -5,7 +5,6 @@ import type { Column, Table } from './model.ts'
 import { changedColumn } from './planned-tables.ts'
 import { mayBeNull } from './required-columns.ts'
 import { requiredColumns } from './shared-plans.ts'
-import { keptType } from '../storage/sql/table-conditions.ts'
 
 /** Plans to let columns reject null, and to let them allow it, as the definition does. */
 export function nullChanges(draft: Draft): readonly PlannedChange[] {
@@ -76,7 +75,7 @@ function copiedNulls(
   const { name: table, table: found, sharing } = shared
   const required = requiredColumns(draft, shared, allowsNull(found)).filter(({ column, field }) => {
     const own = found.find(column)
-    return own && keptType(draft.dialect, own, field) !== undefined
+    return own && draft.dialect.kept(own, field) !== undefined
   })
   const nullable = nullableColumns(shared).filter(({ name }) =>
     copies.isOwnNotNull(found, fieldsOf(shared, name)),

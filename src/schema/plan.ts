@@ -1,5 +1,4 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import { keptType } from '../storage/sql/table-conditions.ts'
 import {
   creation,
   redeclaration,
@@ -196,7 +195,7 @@ function canIndex(
 
 function isKept({ tables }: Draft, shared: SharedTable, column: Column): boolean {
   return fieldsOf(shared, column.name).every(
-    (field) => keptType(tables.dialect, column, field) !== undefined,
+    (field) => tables.dialect.kept(column, field) !== undefined,
   )
 }
 

@@ -3,7 +3,7 @@ import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Dialect } from '../storage/sql/dialect.ts'
 import { raw } from '../storage/sql/fragments.ts'
-import { keptType, valueOf } from '../storage/sql/table-conditions.ts'
+import { valueOf } from '../storage/sql/table-conditions.ts'
 import type { FoundTables, SearchText } from './database.ts'
 import { searchPrefix, type Table } from './model.ts'
 
@@ -88,11 +88,11 @@ function wantedSearches(
   })
 }
 
-// An index serves a search only if its expression is that of the search.
+// An index serves a search only if both have the same expression.
 function textOf(dialect: Dialect, table: Table | undefined, field: PublishedField): string {
   const { columnTypes, quoted } = dialect
   const column = table?.find(field.column)
-  const kept = column && keptType(dialect, column, field)
+  const kept = column && dialect.kept(column, field)
   const type = kept ?? columnTypes[field.type]
   return type.wire(valueOf(type, raw(quoted(column?.name ?? field.column)))).texts.join('')
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { allowedBy } from '../../src/schema/mysql/checks.ts'
+import { allowedBy } from '../../src/schema/mysql/published-fields.ts'
 
 test.each([
   ["`a` in ('open','it\\'s','b\\\\c')", { column: 'a', values: ['open', "it's", 'b\\c'] }],

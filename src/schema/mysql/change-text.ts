@@ -1,8 +1,8 @@
-import type { Field } from '../../definition/field.ts'
 import type { SchemaChangeText } from '../database.ts'
 import { hasColumn, type Column, type Table } from '../model.ts'
 import { lengthCheck } from './catalogue-columns.ts'
-import { described, haveSameBytes, maxIndexedCharacters, textBases } from './column-types.ts'
+import { columnKinds, kindOf } from './column-kinds.ts'
+import { described, haveSameBytes, isZeroFilled, maxIndexedCharacters } from './column-types.ts'
 import { modifyColumn, quoted } from '../../storage/mysql/dialect.ts'
 
 /**
@@ -14,7 +14,8 @@ export const mysqlChanges: SchemaChangeText = {
   described,
   redeclare(table, column, { field, declared }) {
     const { name, hasConditions = false, notNull } = column
-    if (hasConditions || !keepsValues(column, field.definition)) return undefined
+    if (hasConditions || isZeroFilled(column)) return undefined
+    if (!columnKinds.isWidened(column, field.definition)) return undefined
     const { length } = described(declared)
     const statement = modifyColumn(
       table,
@@ -29,9 +30,10 @@ export const mysqlChanges: SchemaChangeText = {
       statement.replace(/;$/, `, DROP CONSTRAINT ${check};`),
     ]
   },
-  canIndex({ base, length = 0 }, parts) {
-    if (!textBases.includes(base)) return true
-    return ['char', 'varchar'].includes(base) && length <= Math.floor(maxIndexedCharacters / parts)
+  canIndex(column, parts) {
+    const { text } = kindOf(column)
+    if (text === undefined) return true
+    return text === 'indexed' && (column.length ?? 0) <= Math.floor(maxIndexedCharacters / parts)
   },
   canRefer: ({ notNull, ...column }, target, onDelete) =>
     !(onDelete === 'setNull' && notNull) && haveSameBytes(column, target),
@@ -59,43 +61,8 @@ function dropColumn({ name: table, indexes, foreignKeys }: Table, column: string
   return `ALTER TABLE ${quoted(table)} ${actions.join(', ')};`
 }
 
-const wholeDigits: Readonly<Record<string, number>> = {
-  ...{ tinyint: 3, smallint: 5, mediumint: 8, int: 10, bigint: 20 },
-}
-
 /** Returns whether a column may hold a string of more characters. */
-function isLonger({ base, length = Infinity }: Column, than: number): boolean {
-  return [...textBases, 'enum', 'set'].includes(base) && length > than
-}
-
-/** Returns whether every value of a column stays the same in the type of a field, or the server rejects it. */
-function keepsValues(column: Column, field: Field): boolean {
-  const { base, declared, scale, precision } = column
-  if (declared.includes('zerofill')) return false
-  const whole = wholeDigits[base]
-  switch (field.type) {
-    case 'text': {
-      const isText = textBases.includes(base) || ['enum', 'set', 'uuid'].includes(base)
-      return isText || whole !== undefined
-    }
-    case 'integer':
-    case 'bigint': {
-      const digits = field.type === 'integer' ? 15 : 18
-      return base === 'decimal' && scale === 0 && precision !== undefined && precision <= digits
-    }
-    case 'decimal': {
-      const after = whole === undefined ? scale : 0
-      const before = whole ?? (precision === undefined ? undefined : precision - (scale ?? 0))
-      if (after === undefined || before === undefined) return false
-      if (whole === undefined && base !== 'decimal') return false
-      return before <= field.precision - field.scale && after <= field.scale
-    }
-    case 'double':
-      return ['tinyint', 'smallint', 'mediumint', 'int'].includes(base) || declared === 'float'
-    case 'dateTime':
-    case 'instant':
-      return base === 'datetime' && scale !== undefined && scale < 3
-    default:
-      return false
-  }
+function isLonger(column: Column, than: number): boolean {
+  const { length = kindOf(column).text === undefined ? 0 : Infinity } = column
+  return length > than
 }

@@ -1,11 +1,9 @@
-import type { Field } from '../../definition/field.ts'
 import { maxDepth } from '../../protocol/json.ts'
 import { bind } from '../../storage/pool/connection.ts'
 import type { Inspection } from '../../storage/sql/dialect.ts'
 import { join, raw, sql, type Slot, type Sql } from '../../storage/sql/fragments.ts'
 import { unusualJson } from '../../storage/sql/stored-text.ts'
-import type { Column } from '../model.ts'
-import { textBases, wholeBases } from './column-types.ts'
+import { columnKinds } from './column-kinds.ts'
 
 const maxSlices = 20
 // A smaller table takes less than a second.
@@ -17,7 +15,7 @@ export function mysqlInspection(isMariaDb: boolean): Inspection {
   return {
     misfits(value, column, field) {
       // The server accepts some strings that are not JSON, and rejects some that are.
-      const fits = field.type === 'json' ? undefined : fitTerm(value, column, field)
+      const fits = field.type === 'json' ? undefined : columnKinds.fitTerm(value, column, field)
       const isWhole = (field as { readonly storedAs?: string }).storedAs === 'seconds'
       const whole = isWhole && column.scale !== 0 ? sql`microsecond(${value}) = 0` : undefined
       const terms = [fits, whole].filter((term) => term !== undefined)
@@ -72,58 +70,3 @@ const looseJson = [
   String.raw`\\[^"\\/bfnrtu]`,
   String.raw`(^|[\[:,])\s*-?((?<=-)(?![0-9])|[0-9]+(\.(?![0-9])|(\.[0-9]+)?[eE](?![-+]?[0-9])))`,
 ].join('|')
-
-/**
- * Returns the condition that a value of a column, other than null, is one of its field; null means that it is not.
- * Undefined: the type of the column allows no other values.
- */
-export function fitTerm(
-  value: Sql,
-  { base, declared, precision = 65, scale = 0 }: Column,
-  field: Field,
-): Sql | undefined {
-  const isUnsigned = declared.includes('unsigned')
-  switch (field.type) {
-    case 'boolean':
-      return base === 'tinyint' ? sql`${value} in (0, 1)` : undefined
-    case 'integer':
-    case 'bigint': {
-      if (base !== 'bigint' || (field.type === 'bigint' && !isUnsigned)) return undefined
-      const most = field.type === 'integer' ? `${Number.MAX_SAFE_INTEGER}` : '9223372036854775807'
-      const isBelow = sql`${value} <= ${raw(most)}`
-      return isUnsigned ? isBelow : sql`${isBelow} and ${value} >= ${raw(`-${most}`)}`
-    }
-    case 'decimal': {
-      const digits = field.precision - field.scale
-      if (digits >= (wholeBases.includes(base) ? maxWholeDigits : precision - scale)) {
-        return undefined
-      }
-      const bound = raw(`1${'0'.repeat(digits)}`)
-      return sql`${value} > -${bound} and ${value} < ${bound}`
-    }
-    case 'time':
-      // The type is one of durations of up to 838 hours.
-      return sql`${value} >= time '00:00:00' and ${value} <= time '23:59:59'`
-    case 'date':
-    case 'dateTime':
-    case 'instant':
-      // Zeros and, in some modes of the server, days such as 02-31 are accepted. The last day of a month 0 is null.
-      return sql`${value} >= '0001-01-01' and dayofmonth(${value}) between 1 and dayofmonth(last_day(${value}))`
-    case 'uuid':
-      return base === 'uuid'
-        ? undefined
-        : sql`${value} regexp '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'`
-    case 'json':
-      return base === 'json' ? undefined : sql`json_valid(${value})`
-    case 'text':
-      // The server also accepts U+0000, which fields of type text reject. As characters, MySQL finds it in every text.
-      return textBases.includes(base)
-        ? sql`instr(cast(convert(${value} using utf8mb4) as binary), 0x00) = 0`
-        : undefined
-    case 'double':
-      return undefined
-  }
-}
-
-// Those of 2^64.
-const maxWholeDigits = 20

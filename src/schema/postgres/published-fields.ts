@@ -1,83 +1,41 @@
-import type { Field } from '../../definition/field.ts'
-import { readSchema } from './catalogue.ts'
-import { allowedBy } from './checks.ts'
-import { fitTerm, postgresInspection } from './inspection.ts'
 import { quoted, sql } from '../../storage/sql/fragments.ts'
-import type { Column } from '../model.ts'
-import {
-  changedJson,
-  decimalOf,
-  exactly,
-  jsonOr,
-  onlyText,
-  readOnlyText,
-  rounded,
-  timeOf,
-  type Candidates,
-} from '../describe/candidates.ts'
+import { listedValues, type AllowedColumn } from '../describe/allowed-values.ts'
 import type { ServerCatalogue } from '../describe/describe-server.ts'
+import { readSchema } from './catalogue.ts'
+import { columnKinds } from './column-kinds.ts'
+import { postgresInspection } from './inspection.ts'
 
 /** What introspection needs to know of PostgreSQL. */
 export const postgresCatalogue: ServerCatalogue = {
   begin: 'begin isolation level repeatable read read only',
   needsSavepoints: true,
   readTables: readSchema,
-  candidates,
-  fitTerm,
+  candidates: columnKinds.candidates,
+  fitTerm: columnKinds.fitTerm,
   inspection: () => postgresInspection,
   textOf: (value) => sql`(${value}::text collate "C")`,
   allowedBy,
   quoted,
 }
 
-type Published = (column: Column, isLink: boolean) => Candidates
-
-const text: Published = ({ length }) => ({ fields: [{ type: 'text', ...limit(length) }] })
-const whole: Published = () => exactly({ type: 'integer' }, { type: 'bigint' })
-
-/** How the types of columns are published. Others are read-only text, which is exact for every value. */
-const publishedTypes: Readonly<Record<string, Published>> = {
-  ...{ text, varchar: text, citext: text },
-  bpchar: ({ length }) => ({ fields: [{ type: 'text', ...limit(length), storedAs: 'char' }] }),
-  ...{ int2: whole, int4: whole, int8: whole },
-  numeric: numericFields,
-  money: ({ declared }) => rounded(declared, money),
-  float4: ({ declared }) => rounded(declared, { type: 'double', readOnly: true }),
-  float8: () => exactly({ type: 'double' }),
-  bool: () => exactly({ type: 'boolean' }),
-  date: () => exactly({ type: 'date' }),
-  time: timeOfDay,
-  timestamp: ({ scale }) => timeOf('dateTime', scale),
-  timestamptz: ({ scale }) => timeOf('instant', scale),
-  uuid: () => exactly({ type: 'uuid' }),
-  json: () => jsonOr(readOnlyText),
-  jsonb: () => changedJson('jsonb'),
-  bytea: () => ({ fields: [], note: 'holds bytes' }),
+/** Reads a CHECK constraint such as `CHECK ((status = ANY (ARRAY['open'::text, 'closed'::text])))`. */
+function allowedBy(constraint: string): AllowedColumn | undefined {
+  const [, inQuotes, plain, list] = checkForm.exec(constraint) ?? []
+  const values = list === undefined ? undefined : listedValues(list, ', ', valueForm, valueOf)
+  const column = inQuotes?.replaceAll('""', '"') ?? plain
+  return column === undefined || values === undefined ? undefined : { column, values }
 }
 
-function candidates(column: Column, isLink: boolean): Candidates {
-  if (column.labels !== undefined) return { fields: [{ type: 'text' }] }
-  const { base, declared } = column
-  // A type of the database may have the name of a member of every object.
-  const known = Object.hasOwn(publishedTypes, base) ? publishedTypes[base] : undefined
-  return known?.(column, isLink) ?? onlyText(`its type is ${declared}`)
-}
+const cast = String.raw`(?:::[a-z][a-z ]*(?:\(\d+\))?)`
+const checkForm = new RegExp(
+  String.raw`^CHECK \(+(?:"((?:[^"]|"")+)"|([a-z_][a-z\d_$]*))\)?${cast}? = ANY \(+ARRAY\[((?:'(?:[^']|'')*'|[^'\]])*)\]\)*(?:::[a-z ]+\[\])?\)+$`,
+  's',
+)
+const valueForm = new RegExp(
+  String.raw`'(-?\d+)'::(?:small|big)?int(?:eger)?|(-?\d+)(?=,|$)|'((?:[^']|'')*)'${cast}`,
+  'y',
+)
 
-function timeOfDay({ scale, declared }: Column): Candidates {
-  return scale === 0 ? exactly({ type: 'time' }) : onlyText(`its type is ${declared}`)
-}
-
-function limit(maxLength: number | undefined): { readonly maxLength?: number } {
-  return maxLength === undefined ? {} : { maxLength }
-}
-
-const wholeNumber: Field = { type: 'decimal', precision: 38, scale: 0 }
-const money: Field = { type: 'decimal', precision: 19, scale: 2, readOnly: true }
-
-function numericFields({ precision, scale, declared }: Column, isLink: boolean): Candidates {
-  if (precision !== undefined && scale !== undefined) return decimalOf(precision, scale, declared)
-  const text = onlyText(
-    'numeric without a scale may have any number of digits. If you know the largest number, declare decimal',
-  )
-  return isLink ? { ...text, fields: [wholeNumber, ...text.fields] } : text
+function valueOf([, negative, number, text]: RegExpExecArray): string | number {
+  return text === undefined ? Number(negative ?? number) : text.replaceAll("''", "'")
 }

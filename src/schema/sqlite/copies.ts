@@ -1,7 +1,6 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { quoted } from '../../storage/sql/fragments.ts'
-import { keptType } from '../../storage/sql/table-conditions.ts'
 import { rowsOf, type Connection } from '../../storage/sqlite/connection/connection.ts'
 import type { TableCopies } from '../database.ts'
 import type { Table } from '../model.ts'
@@ -39,7 +38,7 @@ function misfits(
     .filter((field) => {
       const column = find(field.column)
       if (column === undefined) return false
-      return keptType(sqliteText, column, field) === undefined || otherCheck(statement, field)
+      return sqliteText.kept(column, field) === undefined || otherCheck(statement, field)
     })
 }
 

@@ -25,9 +25,12 @@ export const sqliteText: TableDialect = {
   database: 'SQLite',
   quoted,
   columnTypes: declaredTypes(),
-  // A column of numbers keeps other strings as they are, and clients can't write a string that it would convert.
-  otherType: (_, { type, readOnly }) =>
-    type === 'text' && readOnly ? sqliteText.columnTypes.text : undefined,
+  kept({ base }, { type, readOnly, definition }) {
+    // A column of numbers keeps other strings as they are, and clients can't write a string that it would convert.
+    const isShown = type === 'text' && readOnly
+    const { fits } = typeOf(definition)
+    return isShown || fits.includes(base as Affinity) ? sqliteText.columnTypes[type] : undefined
+  },
   advice(column, field) {
     const forms = formsOf(field).filter(({ fits }) => fits.includes(column.base as Affinity))
     const names = forms.map(({ storedAs }) => `storedAs: '${storedAs}'`)
@@ -61,7 +64,6 @@ export const sqliteText: TableDialect = {
 function declaredTypes(): TableDialect['columnTypes'] {
   const declaredAs: DeclaredType = {
     declared: (definition) => storageClassOf(definition).toUpperCase(),
-    fits: ({ base }, definition) => typeOf(definition).fits.includes(base as Affinity),
   }
   const types = Object.keys(fieldTypes).map((type) => [type, declaredAs] as const)
   return Object.fromEntries(types) as TableDialect['columnTypes']

@@ -11,10 +11,10 @@ import type {
 } from '../sql/dialect.ts'
 import { both, join, raw, rowsOf, sql, type Slot, type Sql } from '../sql/fragments.ts'
 import type { Column, Table, TableLookup } from '../../schema/model.ts'
+import { changesValue, columnKinds } from '../../schema/mysql/column-kinds.ts'
 import { columnTypesIn, described, haveSameBytes } from '../../schema/mysql/column-types.ts'
 import { mysqlErrors } from './failure.ts'
 import { mysqlInspection } from '../../schema/mysql/inspection.ts'
-import { adviceFor, changesValue, otherTypesIn } from '../../schema/mysql/other-types.ts'
 
 /** The servers that understand the dialect, with their differences. */
 export type MysqlServer = 'MariaDB' | 'MySQL'
@@ -35,8 +35,8 @@ export function mysqlDialect(server: MysqlServer): Dialect {
     database: server,
     storage: 'mysqlStorage',
     columnTypes,
-    otherType: otherTypesIn(collation, columnTypes),
-    advice: adviceFor,
+    kept: (column, field) => columnKinds.kept(column, field, { collation, types: columnTypes }),
+    advice: columnKinds.advice,
     quoted,
     writes: {
       insert: (table, columns, rows) =>

@@ -17,10 +17,10 @@ import {
   type Sql,
 } from '../sql/fragments.ts'
 import { columnOf, placeOf } from '../sql/table-conditions.ts'
+import { columnKinds, kindOf } from '../../schema/postgres/column-kinds.ts'
 import { columnTypes, listSlot } from '../../schema/postgres/column-types.ts'
 import { postgresErrors } from './failure.ts'
 import { postgresInspection } from '../../schema/postgres/inspection.ts'
-import { adviceFor, otherType } from '../../schema/postgres/other-types.ts'
 import { indexedSearches } from '../../schema/search-index.ts'
 
 // Any number that other programs are unlikely to use.
@@ -29,18 +29,14 @@ const numberingLock = 7_294_104_817
 const indexedTypes: readonly FieldTypeName[] = [
   ...(['text', 'integer', 'bigint', 'decimal', 'uuid', 'json'] as const),
 ]
-const indexedBases: readonly string[] = [
-  ...['text', 'varchar', 'bpchar', 'citext', 'int2', 'int4', 'int8', 'numeric', 'uuid'],
-  ...['json', 'jsonb'],
-]
 
 /** What PostgreSQL answers differently from other databases. */
 export const postgresDialect: Dialect = {
   database: 'PostgreSQL',
   storage: 'postgresStorage',
   columnTypes,
-  otherType,
-  advice: adviceFor,
+  kept: columnKinds.kept,
+  advice: columnKinds.advice,
   quoted,
   writes: {
     insert(table, columns, rows) {
@@ -101,7 +97,7 @@ export const postgresDialect: Dialect = {
     // The text of other types depends on settings of the session or, of an enumeration, on its labels, which may be
     // renamed. So an index can't have it.
     hasText: ({ type }, column) =>
-      indexedTypes.includes(type) && (column === undefined || indexedBases.includes(column.base)),
+      indexedTypes.includes(type) && (column === undefined || kindOf(column).isTextFixed === true),
     maxTexts: 32,
     method: 'gin',
     // An index with the collation "C" lacks rows with letters other than ASCII ones.

@@ -64,11 +64,7 @@ export interface Dialect extends TableDialect {
   /** The function that creates the storage, for messages. */
   readonly storage: string
   readonly columnTypes: Readonly<Record<FieldTypeName, ColumnType>>
-  /**
-   * Returns how an existing column keeps the values of a field that does not fit it in the way of `columnTypes`.
-   * Undefined: not exactly.
-   */
-  otherType?(column: Column, field: PublishedField): ColumnType | undefined
+  kept(column: Column, field: PublishedField): ColumnType | undefined
   readonly writes: Writes
   readonly terms: Terms
   readonly search: SearchTerms

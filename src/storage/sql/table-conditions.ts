@@ -1,4 +1,3 @@
-import type { FieldTypeName } from '../../definition/field.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { ConditionOf } from '../../request/query.ts'
@@ -80,29 +79,13 @@ export function typeOf(
   typesOfTable.set(found, types)
   let type = types.get(field)
   if (type === undefined) {
-    type = keptType(dialect, columnOf(found, field), field) ?? dialect.columnTypes[field.type]
+    type = dialect.kept(columnOf(found, field), field) ?? dialect.columnTypes[field.type]
     types.set(field, type)
   }
   return type
 }
 
 const typesOfTable = new WeakMap<Table, Map<PublishedField, ColumnType>>()
-
-/** How a database keeps the values of fields. */
-interface KeepingDialect<Type> {
-  readonly columnTypes: Readonly<Record<FieldTypeName, Type>>
-  otherType?(column: Column, field: PublishedField): Type | undefined
-}
-
-/** Returns how a column keeps the values of a field exactly; undefined if it does not. */
-export function keptType<Type extends Pick<ColumnType, 'fits'>>(
-  { columnTypes, otherType }: KeepingDialect<Type>,
-  column: Column,
-  field: PublishedField,
-): Type | undefined {
-  const normal = columnTypes[field.type]
-  return normal.fits(column, field.definition) ? normal : otherType?.(column, field)
-}
 
 /** Returns names in quotes, with points between them. */
 export function name({ quoted }: Dialect, ...names: readonly string[]): Sql {
