@@ -27,20 +27,21 @@ export interface ContentionOptions {
 }
 
 /**
- * The attempts of a unit of work that other transactions get in the way of. It waits for those of this process that write
- * the same item, and is repeated after conflicts: then it first locks the items that it has met others at, so that it
- * does not fail again after its code has run.
+ * The attempts of a unit of work that other transactions get in the way of. It waits for its turn among those of this
+ * process that write the same item. After a conflict, work that may be repeated first waits for its turn at all items
+ * that it has locked or written, and locks them, so that it does not fail again after its code has run.
  */
 export class Contention {
   readonly #runtime: Runtime
   readonly #isRepeatable: boolean
+  // The items that it writes, as far as they are known, and its turns at them.
   readonly #items = new Map<string, WrittenItem>()
+  readonly #turns = new Map<string, () => void>()
   // Keys that inserts have found in use, although the transaction did not see their rows.
   readonly #unseen = new Set<string>()
   #pause: ConflictPause | undefined
   #conflict: StorageError | undefined
-  // Set after a conflict with items beside the one that the work itself locks first.
-  #locksFirst = false
+  #hasFailed = false
 
   constructor(runtime: Runtime, { item, repeatsCode = false }: ContentionOptions) {
     this.#runtime = runtime
@@ -48,18 +49,32 @@ export class Contention {
     if (item !== undefined) this.#items.set(this.#idOf(item), item)
   }
 
-  /** Waits for its turn at the items that are known. Returns a function that ends it; undefined if there are none. */
-  enter(): MaybePromise<() => void> | undefined {
-    return this.#items.size === 0 ? undefined : this.#runtime.rows.enter([...this.#items.keys()])
+  /** Waits for its turn at the items that are known. Undefined if there is nothing to wait for. */
+  enter(): Promise<void> | undefined {
+    return this.#items.size === this.#turns.size ? undefined : this.#enterAll()
+  }
+
+  /** Waits for one item after the other, in one order for all transactions, so that none wait for each other. */
+  async #enterAll(): Promise<void> {
+    this.leave()
+    for (const id of [...this.#items.keys()].sort())
+      this.#turns.set(id, await this.#runtime.rows.enter(id))
+  }
+
+  /** Ends its turns. */
+  leave(): void {
+    for (const leave of this.#turns.values()) leave()
+    this.#turns.clear()
   }
 
   /** Returns the work of an attempt with what it needs because of earlier ones. */
   attempt<Result>(
     work: (transaction: StorageTransaction) => MaybePromise<Result>,
   ): (transaction: StorageTransaction) => MaybePromise<Result> {
+    if (!this.#isRepeatable) return work
     this.#conflict = undefined
-    const noted: typeof work = this.#isRepeatable ? (on) => work(this.#noting(on)) : work
-    if (!this.#locksFirst) return noted
+    const noted: typeof work = (transaction) => work(this.#noting(transaction))
+    if (!this.#hasFailed || this.#runtime.adapter.supports.rowLocks !== true) return noted
     return async (transaction) => {
       for (const id of [...this.#items.keys()].sort())
         await lockItem(transaction, this.#items.get(id) as WrittenItem)
@@ -68,7 +83,7 @@ export class Contention {
   }
 
   /**
-   * Returns the conflict because of which work may be repeated: its error, or that for which code has thrown its own.
+   * Returns the conflict because of which work may be repeated: its error, or the conflict that code has replaced with it.
    * Undefined if there is none, or code was called that must not run twice.
    */
   conflictOf(error: unknown, hasCalledCode: boolean): StorageError | undefined {
@@ -80,8 +95,12 @@ export class Contention {
 
   /** Waits until the work may be repeated after a conflict. Rejects if it was repeated often enough. */
   async pause(conflict: StorageError, hasCalledCode: boolean): Promise<void> {
+    this.#hasFailed = true
+    const isEarly = !hasCalledCode && this.#items.size > 0
+    // Work that has failed while it waited for a lock keeps its turn, so that later ones do not overtake it.
+    if (!isEarly) this.leave()
     this.#pause ??= conflictPauses()
-    await this.#pause(conflict, !hasCalledCode && this.#items.size > 0)
+    await this.#pause(conflict, isEarly)
   }
 
   #idOf({ collection, key }: WrittenItem): string {
@@ -89,54 +108,59 @@ export class Contention {
   }
 
   /**
-   * Returns a transaction that notes its conflicts, because code may throw an error of its own for one. An insert of a key
-   * that another transaction has inserted since this one began is a conflict as well: the repeated work finds the item.
-   * If it does not, the duplicate stays an error: the database has another comparison of strings, or a unique index that
-   * the definition does not have.
+   * Returns a transaction that notes its conflicts, because code may replace one with an error of its own. An insert of a
+   * key that another transaction has inserted since this one began is also a conflict: the repeated work finds the item.
+   * If it finds none, the duplicate stays an error: the database compares strings differently, or has a unique index
+   * that is not in the definition.
    */
   #noting(on: StorageTransaction): StorageTransaction {
     const { updateText } = on
     return {
-      filter: (collection, query) =>
-        this.#noted(
-          () => on.filter(collection, query),
-          query.lock === true ? { collection, conditions: query.conditions } : undefined,
-        ),
-      insert: (collection, row) => this.#noted(() => this.#insert(on, collection, row)),
+      filter: (collection, query) => {
+        const locked = query.lock === true ? query.conditions : []
+        return this.#noted(() => on.filter(collection, query), collection, locked)
+      },
+      insert: (collection, row) => this.#noted(() => this.#insert(on, collection, row), collection),
       update: (collection, conditions, changes) =>
-        this.#noted(() => on.update(collection, conditions, changes), { collection, conditions }),
+        this.#noted(() => on.update(collection, conditions, changes), collection, conditions),
       ...(updateText !== undefined && {
         updateText: (collection, conditions, ...given) =>
-          this.#noted(() => updateText(collection, conditions, ...given), {
-            collection,
-            conditions,
-          }),
+          this.#noted(() => updateText(collection, conditions, ...given), collection, conditions),
       }),
       delete: (collection, conditions) =>
-        this.#noted(() => on.delete(collection, conditions), { collection, conditions }),
+        this.#noted(() => on.delete(collection, conditions), collection, conditions),
     }
   }
 
   async #noted<Result>(
     call: () => MaybePromise<Result>,
-    at?: { readonly collection: PublishedCollection; readonly conditions: readonly Condition[] },
+    collection: PublishedCollection,
+    conditions: readonly Condition[] = [],
   ): Promise<Result> {
     try {
+      const key = keyIn(collection, conditions)
+      if (key !== undefined) this.#take({ collection, key })
       return await call()
     } catch (error) {
-      if (isConflict(error)) {
-        this.#conflict ??= error
-        const key = at && keyIn(at.collection, at.conditions)
-        if (at !== undefined && key !== undefined) this.#meetsAt({ collection: at.collection, key })
-      }
+      if (isConflict(error)) this.#conflict ??= error
       throw error
     }
   }
 
-  #meetsAt(item: WrittenItem): void {
-    if (this.#items.size >= maxItems) return
-    this.#items.set(this.#idOf(item), item)
-    this.#locksFirst = this.#runtime.adapter.supports.rowLocks === true
+  /**
+   * Takes its turn at an item. Throws a conflict if another transaction of this process has it: to wait for that one in
+   * the database would take a connection, and end with a conflict.
+   */
+  #take(item: WrittenItem): void {
+    const id = this.#idOf(item)
+    if (this.#turns.has(id) || this.#items.size >= maxItems) return
+    this.#items.set(id, item)
+    const leave = this.#runtime.rows.tryEnter(id)
+    if (leave !== undefined) this.#turns.set(id, leave)
+    else {
+      const cause = new Error('another transaction of this process writes the item')
+      throw new StorageError('unavailable', { cause, isConflict: true })
+    }
   }
 
   async #insert(on: StorageTransaction, collection: PublishedCollection, row: Row): Promise<Row> {

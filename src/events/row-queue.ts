@@ -1,4 +1,4 @@
-import { isThenable, type MaybePromise } from '../maybe-promise.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import { StorageError } from '../storage/adapter.ts'
 
 /** Gives a place back. */
@@ -15,33 +15,17 @@ export class RowQueue {
   readonly #last = new Map<string, Promise<void>>()
 
   /**
-   * Waits until no earlier transaction has a place at one of these rows, for at most 5 seconds: then it rejects with an
-   * `unavailable` StorageError. Returns a function that gives the places back.
+   * Waits until no earlier transaction has a place at a row, for at most 5 seconds: then it rejects with an `unavailable`
+   * StorageError. Returns a function that gives the place back.
    */
-  enter(rows: readonly string[]): MaybePromise<Leave> {
-    const [row] = rows
-    if (row === undefined) return nothing
-    if (rows.length > 1) return this.#enterAll(rows)
+  enter(row: string): MaybePromise<Leave> {
     const { leave, before } = this.#join(row)
     return before === undefined ? leave : inTime(before, leave)
   }
 
-  /** Enters one queue after the other, in one order for all transactions, so that none wait for each other. */
-  async #enterAll(rows: readonly string[]): Promise<Leave> {
-    const left: Leave[] = []
-    const leaveAll = (): void => {
-      for (const leave of left) leave()
-    }
-    try {
-      for (const row of [...new Set(rows)].sort()) {
-        const entered = this.enter([row])
-        left.push(isThenable(entered) ? await entered : entered)
-      }
-    } catch (error) {
-      leaveAll()
-      throw error
-    }
-    return leaveAll
+  /** Takes the place at a row if no transaction has it. Returns a function that gives it back; undefined if it is taken. */
+  tryEnter(row: string): Leave | undefined {
+    return this.#last.has(row) ? undefined : this.#join(row).leave
   }
 
   #join(row: string): { readonly leave: Leave; readonly before: Promise<void> | undefined } {

@@ -1,4 +1,4 @@
-import { isThenable, whenDone, type MaybePromise } from '../maybe-promise.ts'
+import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import { asTransaction } from '../observation/open-transaction.ts'
 import type { StorageTransaction, TransactionOptions } from '../storage/adapter.ts'
 import { Contention, type ContentionOptions } from './contention.ts'
@@ -102,44 +102,48 @@ export class Unit {
     work: (unit: Unit) => MaybePromise<Result>,
   ): Promise<Result> {
     const contention = new Contention(this.runtime, options)
-    for (;;) {
-      const log = emptyLog()
-      const attempt = (transaction?: StorageTransaction): MaybePromise<Result> => {
-        const { runtime, depth } = this
-        const unit = new Unit({ runtime, transaction, depth }, log)
-        log.isWriting = transaction !== undefined && options.mode === 'write'
-        const own = (): MaybePromise<Result> =>
-          whenDone(work(unit), (result) => {
-            if (log.failure !== undefined) throw log.failure.error
+    try {
+      for (;;) {
+        const log = emptyLog()
+        const attempt = (transaction?: StorageTransaction): MaybePromise<Result> => {
+          const { runtime, depth } = this
+          const unit = new Unit({ runtime, transaction, depth }, log)
+          log.isWriting = transaction !== undefined && options.mode === 'write'
+          const own = (): MaybePromise<Result> =>
+            whenDone(work(unit), (result) => {
+              if (log.failure !== undefined) throw log.failure.error
+              return result
+            })
+          const surround = this.#surround
+          const isPlain = surround === undefined || transaction === undefined
+          return whenDone(isPlain ? own() : surround(transaction, own), (result) => {
+            log.hasEnded = true
             return result
           })
-        const surround = this.#surround
-        const isPlain = surround === undefined || transaction === undefined
-        return whenDone(isPlain ? own() : surround(transaction, own), (result) => {
-          log.hasEnded = true
-          return result
-        })
+        }
+        let result: Result
+        try {
+          const isServed = options.isServed === true
+          result = await (isServed ? attempt() : this.#begin(options, contention, attempt))
+        } catch (error) {
+          if (error instanceof Rollback) return options.undone(error)
+          const rejected = log.hasEnded ? options.rejectedAtCommit?.(error) : undefined
+          if (rejected !== undefined) return rejected
+          // Code that has not ended in time may still run, beside a repetition.
+          const conflict = log.hasTimedOut
+            ? undefined
+            : contention.conflictOf(error, log.hasCalledCode)
+          if (conflict === undefined) throw error
+          await contention.pause(conflict, log.hasCalledCode).catch(() => {
+            throw error
+          })
+          continue
+        }
+        for (const announce of log.committed) announce()
+        return result
       }
-      let result: Result
-      try {
-        const isServed = options.isServed === true
-        result = await (isServed ? attempt() : this.#begin(options, contention, attempt))
-      } catch (error) {
-        if (error instanceof Rollback) return options.undone(error)
-        const rejected = log.hasEnded ? options.rejectedAtCommit?.(error) : undefined
-        if (rejected !== undefined) return rejected
-        // Code that has not ended in time may still run, beside a repetition.
-        const conflict = log.hasTimedOut
-          ? undefined
-          : contention.conflictOf(error, log.hasCalledCode)
-        if (conflict === undefined) throw error
-        await contention.pause(conflict, log.hasCalledCode).catch(() => {
-          throw error
-        })
-        continue
-      }
-      for (const announce of log.committed) announce()
-      return result
+    } finally {
+      contention.leave()
     }
   }
 
@@ -154,8 +158,7 @@ export class Unit {
     const work = contention.attempt(attempt)
     const begin = (): Promise<Result> =>
       this.runtime.adapter.transaction(options, mode === 'write' ? asTransaction(work) : work)
-    const entered = contention.enter()
-    return entered === undefined ? begin() : inTurn(entered, begin)
+    return contention.enter()?.then(begin) ?? begin()
   }
 
   /** Returns this unit for an event in it. Throws a TypeError if events are nested too deeply. */
@@ -241,18 +244,5 @@ function emptyLog(): Log {
     hasCalledCode: false,
     hasTimedOut: false,
     committed: [],
-  }
-}
-
-/** Runs work after others have left, and then leaves. */
-async function inTurn<Result>(
-  entered: MaybePromise<() => void>,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const leave = isThenable(entered) ? await entered : entered
-  try {
-    return await work()
-  } finally {
-    leave()
   }
 }

@@ -2,6 +2,7 @@ import { isStorageError, type StorageError } from '../storage/adapter.ts'
 import { pauseAfter } from './back-off.ts'
 
 const maxRepeats = 12
+const maxEarlyRepeats = 200
 const maxTime = 3_000
 const backOff = { first: 8, max: 250 }
 // Whoever waits for the lock of a row should not leave it to the next one that arrives.
@@ -10,7 +11,7 @@ const earlyBackOff = { first: 1, max: 16 }
 /**
  * Waits after a failure of a transaction until it may be repeated. Rejects with the error if that is not a conflict with
  * another transaction, after 12 repeats, and 3 seconds after the first failure. `isEarly`: the transaction had done
- * nothing but wait for locks; such repeats follow each other faster, and are not counted.
+ * nothing but wait for locks; there are up to 200 such repeats, which follow each other faster.
  */
 export type ConflictPause = (error: unknown, isEarly?: boolean) => Promise<void>
 
@@ -20,11 +21,11 @@ export function conflictPauses(): ConflictPause {
   let failures = 0
   let early = 0
   return async (error, isEarly = false) => {
-    end ??= performance.now() + maxTime
     const pause = isEarly ? pauseAfter(++early, earlyBackOff) : pauseAfter(++failures, backOff)
-    if (!isConflict(error) || failures > maxRepeats) throw error
+    if (!isConflict(error) || failures > maxRepeats || early > maxEarlyRepeats) throw error
+    if (!isEarly) end ??= performance.now() + maxTime
     await new Promise((resolve) => setTimeout(resolve, pause))
-    if (performance.now() > end) throw error
+    if (!isEarly && performance.now() > (end ?? 0)) throw error
   }
 }
 
