@@ -1,4 +1,5 @@
-import type { CollectionAccess, CustomResult } from './definition/handler.ts'
+import type { CollectionAccess } from './definition/handler.ts'
+import type { CustomResult } from './definition/user-defined-event.ts'
 import type { CollectionShape } from './definition/item.ts'
 import type { Principal } from './definition/principal.ts'
 import type { PublishedCollection } from './definition/published.ts'

@@ -42,8 +42,14 @@ export type PageItem<C extends CollectionShape> = Shown<Pick<Item<C>, PageFieldN
  */
 export type PortableCollection<C extends CollectionShape> = Pick<
   CollectionAccess<C>,
-  'insert' | 'update' | 'delete'
+  'insert' | 'delete'
 > & {
+  /** Returns undefined if the item does not exist. */
+  update(
+    key: Key<C>,
+    values: UpdateValues<C>,
+    options?: SaveOptions,
+  ): Promise<SaveResult<Item<C>> | undefined>
   /** Returns the item of a key, or undefined. */
   get(key: Key<C>): Promise<Item<C> | undefined>
   /** Returns all items that meet the conditions, or those that `limit` and `offset` select. */

@@ -7,7 +7,7 @@ import type {
   Key,
   Some,
   Unnamed,
-  UpdateValues,
+  UpdateChanges,
 } from './item.ts'
 import type { Principal } from './principal.ts'
 import type { MessageText } from '../messages/message.ts'
@@ -126,7 +126,7 @@ export type CollectionAccess<C extends CollectionShape> = {
   /** Returns undefined if the item does not exist. */
   update(
     key: Key<C>,
-    values: UpdateValues<C>,
+    values: UpdateChanges<C>,
     options?: SaveOptions,
   ): Promise<SaveResult<Item<C>> | undefined>
   /** Returns undefined if the item does not exist. */
@@ -139,7 +139,7 @@ export type CollectionAccess<C extends CollectionShape> = {
   /** Updates all items that meet the conditions in one transaction, or none. `{}` means every item. */
   updateMany(
     conditions: Conditions<C>,
-    values: UpdateValues<C>,
+    values: UpdateChanges<C>,
     options?: SaveOptions,
   ): Promise<ManyResult<Item<C>, FieldNameOf<C>, Key<C>>>
   /** Deletes all items that meet the conditions in one transaction, or none. `{}` means every item. */
@@ -280,22 +280,4 @@ export type Committed<C extends CollectionShape> = {
   readonly item: Item<C>
   /** The item as it was; null for an Insert. */
   readonly stored: Item<C> | null
-}
-
-/** The result of a user-defined event. A rejected one changed nothing. */
-export type CustomResult<Result> =
-  | {
-      readonly rejected: false
-      readonly result: Result
-      readonly validations: readonly ValidationEntry[]
-    }
-  | {
-      readonly rejected: true
-      readonly message: string
-      readonly validations: readonly ValidationEntry[]
-    }
-
-/** The context of a user-defined event, with access to its collection. */
-export type CustomEvent<C extends CollectionShape> = HandlerContext<FieldNameOf<C>> & {
-  readonly own: CollectionAccess<C>
 }

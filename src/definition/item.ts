@@ -1,4 +1,5 @@
 import type { Field, Fields, FieldValues } from './field.ts'
+import type { Increment, IncrementableType } from './increment.ts'
 
 /** The fields and the key of a collection, from which its types are inferred. */
 export interface CollectionShape {
@@ -74,6 +75,15 @@ export type InsertValues<C extends CollectionShape> = Shown<
 
 /** The values of an update: an absent field keeps its value, null removes it. */
 export type UpdateValues<C extends CollectionShape> = Some<Item<C>>
+
+/** The values of an update in process, which may also be increments. */
+export type UpdateChanges<C extends CollectionShape> = Some<{
+  readonly [Name in keyof Item<C>]:
+    | Item<C>[Name]
+    | (C['fields'][Name & keyof C['fields']] extends { readonly type: IncrementableType }
+        ? Increment
+        : never)
+}>
 
 /** Some members of `T`. */
 export type Some<T> = Unnamed<{ [Name in keyof T]?: T[Name] }>

@@ -94,11 +94,10 @@ export type {
   CollectionAccess,
   CollectionLookup,
   Committed,
-  CustomEvent,
-  CustomResult,
   EventName,
   FilterOptions,
   Find,
+  GetOptions,
   HandlerContext,
   ItemPage,
   OneOfManyEntry,
@@ -117,6 +116,8 @@ export type {
   PrepareUpdate,
   Preparation,
 } from '../definition/handlers.ts'
+export { decrement, increment, type Increment } from '../definition/increment.ts'
+export type { CustomEvent, CustomResult } from '../definition/user-defined-event.ts'
 export type { EventRoles, OwnValue, RowRule, RowRuleData } from '../definition/rights.ts'
 export { readApplications } from '../definition/check.ts'
 export type {

@@ -1,5 +1,5 @@
 import { requireKnown } from '../checks/options.ts'
-import { describe } from '../checks/plain-object.ts'
+import { describe, requirePlainObject } from '../checks/plain-object.ts'
 import type {
   CollectionAccess,
   FilterOptions,
@@ -14,7 +14,7 @@ import type { PublishedCollection } from '../definition/published.ts'
 import { isServiceError } from '../errors.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import { entriesIn } from '../protocol/envelope.ts'
-import type { DataEvent } from '../request/event.ts'
+import type { DataEvent, UpdateEvent } from '../request/event.ts'
 import type { ItemValues, Row } from '../request/query.ts'
 import type { Outcome, PageOutcome } from '../request/outcome.ts'
 import { itemEvent, planDelete, planInsert, planUpdate } from '../request/plan.ts'
@@ -24,6 +24,7 @@ import { requireRight } from '../request/roles.ts'
 import { viewOf, type View } from '../request/view.ts'
 import { changeItem, newItem } from './change.ts'
 import { givenValues, keyOf, lockOf, pageOf, requireSaveOptions } from './conditions.ts'
+import { separateIncrements } from './increments.ts'
 import type { ManyOutcome, ManySaves } from './many.ts'
 import type { Caller } from './runtime.ts'
 import type { SaveEvent } from './save-stage.ts'
@@ -115,9 +116,8 @@ class CalledCollection implements Access {
 
   readonly update: Access['update'] = (key, values, options) =>
     unlessMissing(async () => {
-      const given = givenValues(this.#collection, values, 'update')
-      const event = planUpdate(this.#viewFor('Update'), keyOf(this.#collection, key), given)
-      return this.#result(await this.#event(event, options))
+      const plan = this.#updates('update', values)
+      return this.#result(await this.#event(plan(keyOf(this.#collection, key)), options))
     })
 
   readonly delete: Access['delete'] = (key, options) =>
@@ -140,9 +140,8 @@ class CalledCollection implements Access {
 
   readonly updateMany: Access['updateMany'] = async (conditions, values, options = {}) => {
     requireSaveOptions('updateMany', options)
-    const given = givenValues(this.#collection, values, 'updateMany')
-    const view = this.#viewFor('Update')
-    const saves = this.#matching('updateMany', conditions, (key) => planUpdate(view, key, given))
+    const plan = this.#updates('updateMany', values)
+    const saves = this.#matching('updateMany', conditions, plan)
     return this.#many({ type: 'Update', ...saves }, options)
   }
 
@@ -151,6 +150,19 @@ class CalledCollection implements Access {
     const view = this.#viewFor('Delete')
     const saves = this.#matching('deleteMany', conditions, (key) => planDelete(view, key))
     return this.#many({ type: 'Delete', ...saves }, options)
+  }
+
+  /** Returns a function that plans the updates of items by the same values and increments. */
+  #updates(call: string, changes: unknown): (key: readonly StoredValue[]) => UpdateEvent {
+    requirePlainObject('The values', changes, call)
+    const all = { ...(changes as Readonly<Record<string, unknown>>) }
+    const { values, increments } = separateIncrements(this.#collection, all, call)
+    const given = givenValues(this.#collection, values, call)
+    const view = this.#viewFor('Update')
+    return (key) => {
+      const event = planUpdate(view, key, given)
+      return increments === undefined ? event : { ...event, increments }
+    }
   }
 
   #viewFor(event: PublishedEventName): View {

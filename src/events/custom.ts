@@ -1,5 +1,5 @@
 import { describe } from '../checks/plain-object.ts'
-import type { CustomEvent, CustomResult } from '../definition/handler.ts'
+import type { CustomEvent, CustomResult } from '../definition/user-defined-event.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import { isThenable } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'

@@ -11,13 +11,13 @@ import { Rollback } from './guard.ts'
 import { ManyRollback, prepareMany, saveMany } from './many.ts'
 import type { ManyOutcome, ManySaves, ManySteps, PreparedMany } from './many.ts'
 import { whenPrepared } from './prepare.ts'
-import type { WrittenItem } from './contention.ts'
-import type { Caller, Runtime } from './runtime.ts'
+import type { Caller } from './runtime.ts'
 import { saveItem } from './save.ts'
 import { rejection } from './save-stage.ts'
 import { deleteSteps, insertSteps, updateSteps } from './save-steps.ts'
 import { Scope, type NestedAccess, type Prepared, type ScopeSubject } from './scope.ts'
 import { traced } from './traced.ts'
+import { contendedItem, isBrief, isOneWrite } from './transaction-kind.ts'
 import type { Unit, UnitOptions } from './unit.ts'
 import { entriesOf, isAboutItem } from './write-faults.ts'
 
@@ -85,53 +85,6 @@ function requireLockable(
     throw new TypeError(
       'lock: items are locked in the handlers of Insert, Update and Delete, in user-defined events and in transaction(...)',
     )
-}
-
-/**
- * Returns the item of an event, if its code could run at the same time as that of another event of the same item: code
- * that waits, or any code if transactions run at the same time.
- */
-function contendedItem(
-  event: DataEvent,
-  { adapter }: Runtime,
-  brief: boolean,
-): WrittenItem | undefined {
-  if (event.type !== 'Update' && event.type !== 'Delete') return undefined
-  if (brief && adapter.supports.rowLocks !== true) return undefined
-  const { collection, key } = event
-  return { collection, key }
-}
-
-/** Returns whether the unit of an event ends with its first write that succeeds, and can't fail after it. */
-function isOneWrite({ collection, type, output }: DataEvent): boolean {
-  if (type === 'Filter' || output !== undefined) return false
-  const { before, after } = collection.events[type] ?? {}
-  // Application code may write other items, and a delete may write the items that refer to its item.
-  if (before !== undefined || after !== undefined || collection.rulesOn[type].length > 0)
-    return false
-  // The value of a column default may not fit.
-  if (type === 'Insert') return !collection.hasColumnDefaults
-  return type === 'Update' || collection.referredBy.length === 0
-}
-
-/**
- * Returns whether the transactions of a collection may share a commit. Application code that waits would
- * block the writers that share it. A collection whose code is declared async, or has returned a promise
- * before, is written in transactions of its own.
- */
-function isBrief(collection: PublishedCollection, { waiting }: Runtime): boolean {
-  const known = waiting.get(collection)
-  if (known !== undefined) return !known
-  // `prepare` runs before the transaction.
-  const handlers = Object.values(collection.events).flatMap((event) =>
-    Object.entries(event as Readonly<Record<string, object>>)
-      .filter(([moment]) => moment !== 'prepare')
-      .map(([, handler]) => handler),
-  )
-  const checks = collection.validations.map((rule) => ('check' in rule ? rule.check : rule.schema))
-  const waits = [...handlers, ...checks].some((code) => code.constructor.name === 'AsyncFunction')
-  waiting.set(collection, waits)
-  return !waits
 }
 
 /** Returns a function that opens the scope of the code that runs before the transaction of an event. */

@@ -29,7 +29,7 @@ export type WrittenItem = ItemOutcome['item']
 /** A save between two stages. Each stage sets what the later ones need. */
 export interface Save<Event extends SaveEvent = SaveEvent> {
   readonly steps: SaveSteps<Event>
-  readonly event: Event
+  event: Event
   readonly scope: Scope
   readonly isPreview: boolean
   /** The item as it is stored; null for an Insert, and for an item that was not read. */

@@ -9,6 +9,7 @@ import type { Row } from '../request/query.ts'
 import { rowValues } from '../request/rows.ts'
 import { fault, isSame } from '../request/submitted.ts'
 import { computedFaults } from './computed.ts'
+import { withIncrements } from './increments.ts'
 import { deleteReferred } from './delete-referred.ts'
 import type { SaveSteps } from './save-stage.ts'
 import type { Scope } from './scope.ts'
@@ -72,9 +73,12 @@ function nullFaults(event: InsertEvent, scope: Scope): readonly ValidationEntry[
  */
 export const updateSteps: SaveSteps<UpdateEvent> = {
   open(save) {
-    const { event, scope, isPreview } = save
-    if (!isPreview && needsNoStoredItem(event, scope)) return undefined
-    return whenDone(readItem(event, scope, isPreview), ({ stored, unfit }) => {
+    const { scope, isPreview } = save
+    const { increments } = save.event
+    if (!isPreview && needsNoStoredItem(save.event, scope)) return undefined
+    return whenDone(readItem(save.event, scope, isPreview), ({ stored, unfit }) => {
+      if (increments !== undefined) save.event = withIncrements(save.event, increments, stored)
+      const { event } = save
       const given = settable(event, scope)
       Object.assign(save, { stored, unfit, draft: { ...stored, ...given } })
       save.faults = allFaults(event, stored, scope)

@@ -14,7 +14,8 @@ import { isAboutItem } from './write-faults.ts'
  * no application code or row rule needs the item.
  */
 export function needsNoStoredItem(event: UpdateEvent, scope: Scope): boolean {
-  const { collection, view, submitted } = event
+  const { collection, view, submitted, increments } = event
+  if (increments !== undefined) return false
   const { serve, rulesOn, events, references } = collection
   if (serve !== undefined || rulesOn.Update.length > 0 || view.rows.length > 0) return false
   if (events.Update !== undefined && handlersNeedItem(events.Update)) return false

@@ -1,4 +1,5 @@
 import type { StoredValue } from '../definition/field-type.ts'
+import type { Increment } from '../definition/increment.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Paging } from './paging.ts'
 import type { Condition, Output, StorageQuery } from './query.ts'
@@ -43,6 +44,8 @@ export interface UpdateEvent {
   readonly key: readonly StoredValue[]
   readonly conditions: readonly Condition[]
   readonly submitted: Submitted
+  /** Amounts that are added to stored values, in process. Absent if there are none. */
+  readonly increments?: Readonly<Record<string, Increment>>
   readonly output: Output | undefined
 }
 

@@ -56,7 +56,12 @@ describe.skipIf(missing !== undefined)('the tables of MariaDB', () => {
   ): Promise<AppliedSchema> {
     let left = statements
     const stopping = (connection: Connection): Connection => ({
-      ...connection,
+      session: connection.session,
+      server: connection.server,
+      rows: (statement) => connection.rows(statement),
+      matched: (statement) => connection.matched(statement),
+      command: (...texts) => connection.command(...texts),
+      discard: () => connection.discard(),
       change: (statement) =>
         left-- > 0 ? connection.change(statement) : Promise.reject(new Error('stopped')),
     })

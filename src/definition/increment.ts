@@ -1,0 +1,71 @@
+import { describe } from '../checks/plain-object.ts'
+
+const brand = Symbol.for('rowgate.Increment')
+
+/** A change of a number by an amount, see {@link increment}. */
+export interface Increment {
+  /** The amount: digits with an optional sign and fraction, such as `-1` or `0.25`. */
+  readonly amount: string
+}
+
+/** The types of fields that an {@link Increment} changes: their values are exact. */
+export type IncrementableType = 'integer' | 'bigint' | 'decimal'
+
+/**
+ * Returns what adds an amount to the stored value of a field in `update` or `updateMany` in process, without a read before
+ * it: `update(key, { stock: increment(5) })`. The item is locked, so no change by others is lost. The field has the type
+ * integer, bigint or decimal, and a value: without one, the save is rejected. Default of the amount: 1.
+ *
+ * Throws a TypeError for anything but a safe integer, a bigint, or a string such as `0.25`.
+ */
+export function increment(amount: number | bigint | string = 1): Increment {
+  return incrementBy('increment', amount, (text) => text)
+}
+
+/** Like {@link increment}, but subtracts the amount. */
+export function decrement(amount: number | bigint | string = 1): Increment {
+  return incrementBy('decrement', amount, (text) =>
+    text.startsWith('-') ? text.slice(1) : `-${text}`,
+  )
+}
+
+/** Returns whether a value is an {@link Increment}, also of another copy of the package. */
+export function isIncrement(value: unknown): value is Increment {
+  return typeof value === 'object' && value !== null && brand in value
+}
+
+const amountForm = /^-?\d{1,60}(\.\d{1,60})?$/
+
+function incrementBy(name: string, amount: unknown, change: (text: string) => string): Increment {
+  const isWhole = typeof amount === 'bigint' || Number.isSafeInteger(amount)
+  const text = isWhole || typeof amount === 'string' ? String(amount) : ''
+  if (!amountForm.test(text)) {
+    throw new TypeError(
+      `${name}: the amount must be a safe integer, a bigint or a string such as '0.25', not ${describe(amount)}`,
+    )
+  }
+  return Object.freeze(Object.defineProperty({ amount: change(text) }, brand, { value: true }))
+}
+
+/**
+ * Returns the sum of a value and an amount, exactly, with as many decimal places as `scale`. Undefined if the amount has
+ * more.
+ */
+export function exactSum(value: string, amount: string, scale: number): string | undefined {
+  const added = scaled(amount, scale)
+  const old = scaled(value, scale)
+  if (added === undefined || old === undefined) return undefined
+  const sum = old + added
+  const digits = String(sum < 0n ? -sum : sum).padStart(scale + 1, '0')
+  const whole = digits.slice(0, digits.length - scale)
+  const sign = sum < 0n ? '-' : ''
+  return scale === 0 ? sign + whole : `${sign}${whole}.${digits.slice(-scale)}`
+}
+
+function scaled(text: string, scale: number): bigint | undefined {
+  const [whole = '', fraction = ''] = text.split('.')
+  const significant = fraction.replace(/0+$/, '')
+  if (significant.length > scale) return undefined
+  const sign = whole.startsWith('-') ? -1n : 1n
+  return sign * BigInt(whole.replace('-', '') + significant.padEnd(scale, '0'))
+}

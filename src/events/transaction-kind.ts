@@ -1,0 +1,54 @@
+import type { PublishedCollection } from '../definition/published.ts'
+import type { DataEvent } from '../request/event.ts'
+import type { WrittenItem } from './contention.ts'
+import type { Runtime } from './runtime.ts'
+
+/**
+ * Returns the item of an event, if its code could run at the same time as that of another event of the same item: code
+ * that waits, or any code if transactions run at the same time.
+ */
+export function contendedItem(
+  event: DataEvent,
+  { adapter }: Runtime,
+  brief: boolean,
+): WrittenItem | undefined {
+  if (event.type !== 'Update' && event.type !== 'Delete') return undefined
+  if (brief && adapter.supports.rowLocks !== true) return undefined
+  const { collection, key } = event
+  return { collection, key }
+}
+
+/** Returns whether the unit of an event ends with its first write that succeeds, and can't fail after it. */
+export function isOneWrite(event: DataEvent): boolean {
+  const { collection, type, output } = event
+  if (type === 'Filter' || output !== undefined) return false
+  // The item is read first, and locked.
+  if (event.type === 'Update' && event.increments !== undefined) return false
+  const { before, after } = collection.events[type] ?? {}
+  // Application code may write other items, and a delete may write the items that refer to its item.
+  if (before !== undefined || after !== undefined || collection.rulesOn[type].length > 0)
+    return false
+  // The value of a column default may not fit.
+  if (type === 'Insert') return !collection.hasColumnDefaults
+  return type === 'Update' || collection.referredBy.length === 0
+}
+
+/**
+ * Returns whether the transactions of a collection may share a commit. Application code that waits would
+ * block the writers that share it. A collection whose code is declared async, or has returned a promise
+ * before, is written in transactions of its own.
+ */
+export function isBrief(collection: PublishedCollection, { waiting }: Runtime): boolean {
+  const known = waiting.get(collection)
+  if (known !== undefined) return !known
+  // `prepare` runs before the transaction.
+  const handlers = Object.values(collection.events).flatMap((event) =>
+    Object.entries(event as Readonly<Record<string, object>>)
+      .filter(([moment]) => moment !== 'prepare')
+      .map(([, handler]) => handler),
+  )
+  const checks = collection.validations.map((rule) => ('check' in rule ? rule.check : rule.schema))
+  const waits = [...handlers, ...checks].some((code) => code.constructor.name === 'AsyncFunction')
+  waiting.set(collection, waits)
+  return !waits
+}
