@@ -31,6 +31,12 @@ import { decodeIgnoredWarnings } from './protocol/warnings.ts'
 import type { Publication } from './publication.ts'
 import { encodeOutcome } from './request/outcome.ts'
 import { planEvent, resolveQuery, routeMethod } from './request/plan.ts'
+import {
+  expectedStates,
+  unlessCurrent,
+  withEntityTag,
+  withExpected,
+} from './request/preconditions.ts'
 import { exactNames } from './request/submitted.ts'
 import type { DataEvent } from './request/event.ts'
 import type { ServiceReply, ServiceRequest } from './request/request.ts'
@@ -147,7 +153,8 @@ function reply(
   if (cached !== undefined) {
     observer?.onCached()
     const event = { collection, event: route.name, principal, nested: false, cached: true }
-    return runtime.enter(() => tracedReply(cached, event))
+    const replying = runtime.enter(() => tracedReply(cached, event))
+    return whenDone(replying, (own) => unlessCurrent(own, request))
   }
   const { event, confirmed } = eventOf(dependencies, admitted, query, ignoredWarnings)
   const caller = {
@@ -163,8 +170,10 @@ function reply(
     (outcome) => {
       const response = encodeOutcome(outcome, options.bodyStatus, language)
       const written = writer.outcome(response, language)
-      if (slot !== undefined) cache?.keep(slot, { reply: written, outcome: outcome.type })
-      return written
+      return whenDone(withEntityTag(written, event, outcome, response), (own) => {
+        if (slot !== undefined) cache?.keep(slot, { reply: own, outcome: outcome.type })
+        return unlessCurrent(own, request)
+      })
     },
   )
 }
@@ -172,7 +181,7 @@ function reply(
 /** Returns the event that a request means, from its query without credentials, and the ids of the confirmed warnings. */
 function eventOf(
   { options, plans }: RequestDependencies,
-  { target, route, view, bytes }: AdmittedRequest,
+  { request, target, route, view, bytes }: AdmittedRequest,
   cleanQuery: string,
   ignoredWarnings: string | undefined,
 ): { readonly event: DataEvent; readonly confirmed: ReadonlySet<string> } {
@@ -181,8 +190,9 @@ function eventOf(
   const query = kept?.query ?? resolveQuery(route.name, resource, decodeQuery(cleanQuery), options)
   const confirmed = decodeIgnoredWarnings(ignoredWarnings)
   if (kept !== undefined) return { event: kept, confirmed }
+  const expected = expectedStates(view.collection, route.name, request)
   const body = bytes === undefined ? undefined : decodeBody(bytes, exactNames(view.collection))
-  const event = planEvent(route.name, resource, query, body)
+  const event = withExpected(planEvent(route.name, resource, query, body), expected)
   // A target with credentials is not kept.
   if (cleanQuery === route.query) plans.keep(target, route, event)
   return { event, confirmed }

@@ -116,10 +116,12 @@ type Selected<C extends CollectionShape, Name extends SelectedName<C>> = Unnamed
 }>
 
 /** The result of a save or delete over the network. Its findings are about stored fields. */
-export type ClientSaveResult<C extends CollectionShape> = SaveResult<
-  ResponseItem<C>,
-  FieldNameOf<C>
+export type ClientSaveResult<C extends CollectionShape> = WithTag<
+  SaveResult<ResponseItem<C>, FieldNameOf<C>>
 >
+
+/** A result, with the tag of the stored version if the collection has `concurrency` and the save succeeded. */
+type WithTag<Result> = Result & { readonly etag?: string }
 
 /** The options of a call that reads pages. */
 export interface PageOptions<Field extends string = string, Selected extends string = Field>
@@ -130,6 +132,22 @@ export interface PageOptions<Field extends string = string, Selected extends str
 
 /** The options of a save or delete over the network. */
 export interface SaveCallOptions extends SaveOptions, CallOptions {}
+
+/** The options of an update or delete over the network. */
+export interface ChangeCallOptions extends SaveCallOptions {
+  /**
+   * The `etag` of the version that may be changed, or `*` for any. If the item has another one, the call rejects with the
+   * code `PRECONDITION_FAILED`. Only for collections with `concurrency`; others ignore it.
+   */
+  readonly ifMatch?: string
+}
+
+/** An item, and the tag of its version. */
+export interface TaggedItem<I> {
+  readonly item: I
+  /** Undefined if the collection has no `concurrency`, or if a browser hides the header `ETag` of another origin. */
+  readonly etag: string | undefined
+}
 
 /**
  * A collection of a service over the network: also a {@link PortableCollection}. Every call may reject with a
@@ -165,21 +183,23 @@ export type ClientCollection<C extends CollectionShape> = {
   exists(conditions?: PageConditions<C>, options?: CallOptions): Promise<boolean>
   /** Returns the item with all its fields, or undefined. */
   get(key: Key<C>, options?: CallOptions): Promise<ResponseItem<C> | undefined>
+  /** Returns the item with all its fields and its tag, or undefined. */
+  getTagged(key: Key<C>, options?: CallOptions): Promise<TaggedItem<ResponseItem<C>> | undefined>
   insert(
     values: InsertValues<C>,
     options?: SaveCallOptions,
-  ): Promise<SaveResult<ResponseItem<C>, FieldNameOf<C>>>
+  ): Promise<WithTag<SaveResult<ResponseItem<C>, FieldNameOf<C>>>>
   /** Returns undefined if the item does not exist. */
   update(
     key: Key<C>,
     values: UpdateValues<C>,
-    options?: SaveCallOptions,
-  ): Promise<SaveResult<ResponseItem<C>, FieldNameOf<C>> | undefined>
+    options?: ChangeCallOptions,
+  ): Promise<WithTag<SaveResult<ResponseItem<C>, FieldNameOf<C>>> | undefined>
   /** Returns undefined if the item does not exist. */
   delete(
     key: Key<C>,
-    options?: SaveCallOptions,
-  ): Promise<SaveResult<ResponseItem<C>, FieldNameOf<C>> | undefined>
+    options?: ChangeCallOptions,
+  ): Promise<WithTag<SaveResult<ResponseItem<C>, FieldNameOf<C>>> | undefined>
   /**
    * Repeats the request of a rejected result with the ids of its warnings. Throws a TypeError for a result that
    * this client did not return for this collection, and for one that has errors.
@@ -187,5 +207,5 @@ export type ClientCollection<C extends CollectionShape> = {
   confirm(
     result: { readonly rejected: boolean },
     options?: CallOptions,
-  ): Promise<SaveResult<ResponseItem<C>, FieldNameOf<C>> | undefined>
+  ): Promise<WithTag<SaveResult<ResponseItem<C>, FieldNameOf<C>>> | undefined>
 }

@@ -2,7 +2,7 @@ import { requirePlainObject } from '../checks/plain-object.ts'
 import type { ItemPage, SaveResult } from '../definition/handler.ts'
 import type { CollectionShape, Item } from '../definition/item.ts'
 import type { Envelope } from '../protocol/envelope.ts'
-import type { ClientCollection, PageOptions, SaveCallOptions } from './calls.ts'
+import type { ChangeCallOptions, ClientCollection, PageOptions, TaggedItem } from './calls.ts'
 import type { CompleteOptions } from './options.ts'
 import { readPages } from './read-pages.ts'
 import { RequestError } from './request-error.ts'
@@ -11,7 +11,7 @@ import { keySegment } from './target.ts'
 
 type Collection = ClientCollection<CollectionShape>
 type AnyItem = Item<CollectionShape>
-type Result = SaveResult<AnyItem>
+type Result = SaveResult<AnyItem> & { readonly etag?: string }
 
 /** What the calls of a collection need. */
 export interface CollectionDependencies {
@@ -37,15 +37,17 @@ export function clientCollection(needed: CollectionDependencies): Collection {
   const { send, target: collection, rejected } = needed
   const calls = new CollectionCalls(needed)
   const targetOf = (key: Parameters<typeof keySegment>[0]): string => collection + keySegment(key)
+  const read: Collection['getTagged'] = (key, options = {}) =>
+    unlessMissing(async (): Promise<TaggedItem<AnyItem>> => {
+      requireOptions(options)
+      const { signal } = options
+      const { envelope, etag } = await send({ method: 'GET', target: targetOf(key), signal })
+      return { item: envelope.item as AnyItem, etag: etag ?? undefined }
+    })
   return Object.freeze({
     ...readsOf(calls),
-    get: (key, options = {}) =>
-      unlessMissing(async () => {
-        requireOptions(options)
-        const { signal } = options
-        const { envelope } = await send({ method: 'GET', target: targetOf(key), signal })
-        return envelope.item as AnyItem
-      }),
+    get: async (key, options) => (await read(key, options))?.item,
+    getTagged: read,
     insert: async (values, options) => {
       requireValues('insert', values)
       return calls.save({ method: 'POST', target: collection, body: values }, options)
@@ -133,13 +135,18 @@ class CollectionCalls {
     }
   }
 
-  async save(request: OutgoingRequest, options: SaveCallOptions = {}): Promise<Result> {
+  async save(request: OutgoingRequest, options: ChangeCallOptions = {}): Promise<Result> {
     requireOptions(options)
     const { send, target: collection, bounds, rejected } = this.#needed
-    const { ignoreWarnings = [], signal } = options
+    const { ignoreWarnings = [], signal, ifMatch = request.ifMatch } = options
     const confirmed = new Set(ignoreWarnings === 'all' ? [] : ignoreWarnings)
     for (let left = bounds.maxConfirmations; ; left--) {
-      const sent = { ...request, collection, confirmed: new Set(confirmed) }
+      const sent = {
+        ...request,
+        collection,
+        confirmed: new Set(confirmed),
+        ...(ifMatch !== undefined && { ifMatch }),
+      }
       const result = await resultOf(send({ ...sent, signal }))
       const ids = confirmable(result).filter((id) => !confirmed.has(id))
       if (ignoreWarnings !== 'all' || ids.length === 0) {
@@ -163,8 +170,10 @@ function requireOptions(options: object): void {
 
 async function resultOf(response: Promise<IncomingResponse>): Promise<Result> {
   try {
-    const { item, validations } = (await response).envelope
-    return { rejected: false, item: item as AnyItem, validations }
+    const { envelope, etag } = await response
+    const { item, validations } = envelope
+    const result = { rejected: false, item: item as AnyItem, validations } as const
+    return etag === null ? result : { ...result, etag }
   } catch (error) {
     const { status, envelope } = error as Partial<RequestError>
     const result = status === 400 && envelope ? resultOfFailure(envelope) : undefined

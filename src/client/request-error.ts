@@ -3,7 +3,8 @@ import type { Envelope } from '../protocol/envelope.ts'
 import { tooManyBytes } from '../runtime-fetch.ts'
 
 /**
- * Why a request failed. `STATUS`: the response has an error status. `REDIRECT`: the URL redirects, which is not
+ * Why a request failed. `PRECONDITION_FAILED`: the item has another version than `ifMatch`. `PRECONDITION_REQUIRED`: the
+ * collection requires `ifMatch`. `STATUS`: the response has another error status. `REDIRECT`: the URL redirects, which is not
  * followed. `INVALID_RESPONSE`: the response does not come from a service; it may be a page of a proxy.
  * `RESPONSE_TOO_LARGE`, `TOO_MANY_PAGES`, `TOO_MANY_CONFIRMATIONS`: a limit of the client was exceeded. `PAGE_CYCLE`:
  * a cursor was repeated.
@@ -12,6 +13,8 @@ import { tooManyBytes } from '../runtime-fetch.ts'
  */
 export type RequestErrorCode =
   | 'STATUS'
+  | 'PRECONDITION_FAILED'
+  | 'PRECONDITION_REQUIRED'
   | 'REDIRECT'
   | 'INVALID_RESPONSE'
   | 'RESPONSE_TOO_LARGE'
@@ -63,6 +66,11 @@ export class RequestError extends Error {
   }
 }
 
+const codes: Readonly<Record<number, RequestErrorCode>> = {
+  412: 'PRECONDITION_FAILED',
+  428: 'PRECONDITION_REQUIRED',
+}
+
 /** Returns the error of a response with an error status; `envelope` is undefined if it has none. */
 export function statusError(
   status: number,
@@ -73,7 +81,8 @@ export function statusError(
     field === undefined ? message : `${field}: ${message}`,
   )
   const text = [envelope?.message ?? 'There was no message.', ...findings].join(' ')
-  return new RequestError('STATUS', `The service responded ${status}: ${text}`, {
+  const code = envelope === undefined ? undefined : codes[status]
+  return new RequestError(code ?? 'STATUS', `The service responded ${status}: ${text}`, {
     status,
     envelope,
     retryAfter,

@@ -11,6 +11,8 @@ export interface OutgoingRequest {
   readonly body?: object
   /** The ids of confirmed warnings. */
   readonly confirmed?: ReadonlySet<string>
+  /** The tag of the version that may be changed. */
+  readonly ifMatch?: string
   readonly signal?: AbortSignal | undefined
   /** In milliseconds. Default: the option of the client. */
   readonly timeout?: number
@@ -21,6 +23,8 @@ export interface OutgoingRequest {
 /** A response with status 200. */
 export interface IncomingResponse {
   readonly envelope: Envelope
+  /** Its tag; null if it is absent or not exposed. */
+  readonly etag: string | null
   /** Returns a header with the brand prefix, such as `Next-Cursor`; null if it is absent or not exposed. */
   readonly header: (name: string) => string | null
 }
@@ -71,11 +75,12 @@ export async function pause(time: number, signals: readonly AbortSignal[]): Prom
 }
 
 async function headersOf(
-  { body, confirmed }: OutgoingRequest,
+  { body, confirmed, ifMatch }: OutgoingRequest,
   { credential, brand }: CompleteOptions,
 ): Promise<Readonly<Record<string, string>>> {
   const headers: Record<string, string> = { Accept: 'application/json' }
   if (body !== undefined) headers['Content-Type'] = 'application/json'
+  if (ifMatch !== undefined) headers['If-Match'] = ifMatch
   if (confirmed !== undefined && confirmed.size > 0)
     headers[`X-${brand}-Ignore-Warnings`] = Array.from(confirmed, (id) => `"${id}"`).join(', ')
   try {
@@ -137,7 +142,8 @@ function readResponse({ brand }: CompleteOptions, { response, text }: Exchanged)
   if (status !== 200) throw statusError(status, envelope, retryAfterOf(headers))
   if (envelope === undefined)
     throw new RequestError('INVALID_RESPONSE', 'The URL is not that of a service.', { status })
-  return { envelope, header: (name) => headers.get(`X-${brand}-${name}`) }
+  const header = (name: string) => headers.get(`X-${brand}-${name}`)
+  return { envelope, etag: headers.get('ETag'), header }
 }
 
 function envelopeOf(text: string): Envelope | undefined {

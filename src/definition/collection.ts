@@ -19,6 +19,17 @@ export interface ReferenceData<Name extends string = string> {
   readonly onDelete?: OnDelete
 }
 
+/** How clients state which version of an item they have read. */
+export interface ConcurrencyData<Name extends string = string> {
+  /** Whether an update or delete of an item may have the header `If-Match`, or must have it. */
+  readonly ifMatch: 'optional' | 'required'
+  /**
+   * A field whose value changes with every change of the item, for instance by a trigger of the database. It then stands for
+   * the version of the item. Default: all fields that the caller can read.
+   */
+  readonly version?: Name
+}
+
 /** What a table has that `rowgate schema` leaves as it is. Columns are named as in the database. */
 export interface UnmanagedData {
   /** Columns of which no field is published. */
@@ -49,6 +60,11 @@ export interface CollectionData {
    * for callers with a row rule and in process are always exact. Default `exact`.
    */
   readonly count?: 'exact' | 'estimated'
+  /**
+   * Whether responses have an `ETag`, and updates and deletes of an item can state with `If-Match` which version of it they
+   * change. Default: they have none, and the header is ignored.
+   */
+  readonly concurrency?: ConcurrencyData
   /** The fields that every request for a page must filter by. Default: none. */
   readonly requiredFilters?: readonly string[]
   /** Whether the collection is a single item, which GET of its path returns. It has no key. Default false. */
@@ -132,9 +148,10 @@ export interface CollectionBehaviour<
 /** The data of a collection whose fields have these names. */
 type CollectionDataOf<Name extends string> = Omit<
   CollectionData,
-  'defaultSort' | 'requiredFilters' | 'unique' | 'index' | 'references'
+  'defaultSort' | 'concurrency' | 'requiredFilters' | 'unique' | 'index' | 'references'
 > & {
   readonly defaultSort?: readonly NoInfer<Name | `-${Name}`>[]
+  readonly concurrency?: ConcurrencyData<NoInfer<Name>>
   readonly requiredFilters?: readonly NoInfer<Name>[]
   readonly unique?: readonly (readonly NoInfer<Name>[])[]
   readonly index?: readonly (readonly NoInfer<Name | `-${Name}`>[])[]

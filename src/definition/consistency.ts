@@ -3,6 +3,7 @@ import { maxListedMistakes, type Mistake } from '../checks/mistakes.ts'
 import { listed, suggestion } from '../checks/nearest-name.ts'
 import { keyNamesOf, type CollectionDefinition } from './collection.ts'
 import { computedMistakes } from './computed-mistakes.ts'
+import { concurrencyMistakes } from './concurrency.ts'
 import { compileConstraints } from './constraints.ts'
 import {
   fieldOf,
@@ -76,6 +77,7 @@ function checkCollection(
     ...unmanagedMistakes(collection),
     ...groupMistakes(collection),
     ...pageMistakes(collection, maxPageSize),
+    ...concurrencyMistakes(collection),
     ...checkRules(collection),
     ...checkPreparations(collection),
     ...rightsMistakes(collection),

@@ -113,14 +113,14 @@ function searchMistakes(collection: CollectionDefinition): readonly Mistake[] {
 }
 
 /**
- * Returns a mistake for each field of `defaultSort` and `requiredFilters` that some caller of Filter can't
- * read: the order of a page would reveal its values, and such a caller can't filter by it.
+ * Returns a mistake for each field of `defaultSort`, `requiredFilters` and `concurrency` that some caller of Filter can't
+ * read: the order of a page and the tag of an item would reveal its values, and such a caller can't filter by it.
  */
 export function unreadableOrder(
   { roles }: Pick<ApplicationDefinition, 'roles'>,
   collection: CollectionDefinition,
 ): readonly Mistake[] {
-  const { defaultSort = [], requiredFilters = [], fields } = collection
+  const { defaultSort = [], requiredFilters = [], concurrency, fields } = collection
   const callers = [roles, collection.roles, collection.eventRoles?.Filter].map(
     (list) => list && [...new Set(list)],
   )
@@ -135,6 +135,9 @@ export function unreadableOrder(
   const named = [
     ...sorted.map(({ field }) => ['defaultSort', field] as const),
     ...[...new Set(requiredFilters)].map((field) => ['requiredFilters', field] as const),
+    ...(concurrency?.version === undefined
+      ? []
+      : [['concurrency.version', concurrency.version] as const]),
   ]
   return named
     .filter(([, field]) => !isReadable(field))

@@ -1,5 +1,6 @@
 import { requirePlainObject, requirePlainPrototype } from '../checks/plain-object.ts'
 import { keyNamesOf, type CollectionDefinition } from './collection.ts'
+import { publishConcurrency, type Concurrency } from './concurrency.ts'
 import { publishComputed, type PublishedComputed } from './published-computed.ts'
 import type { PublishedEventName } from './handler.ts'
 import type { OnDelete } from './field.ts'
@@ -61,6 +62,8 @@ export interface PublishedCollection {
   readonly hasCursor: boolean
   /** Whether a count of its pages may be an estimate. */
   readonly estimatesCount: boolean
+  /** Its conditional requests; undefined if it has none. */
+  readonly concurrency: Concurrency | undefined
   readonly requiredFilters: readonly string[]
   /** Whether the path of the collection leads to its single item. */
   readonly singleton: boolean
@@ -160,9 +163,7 @@ export function publishCollection(
     key,
     maxKeyLength: keyRoom(maxTargetLength - encodePath({ ...place, key: '' }).length, key),
     ...publishGroups(definition, byName),
-    references: relations.references,
-    referredBy: relations.referredBy,
-    siblings: relations.siblings,
+    ...relations,
     ...selections(fields, key, computed),
     hasSearchIndex: definition.search === 'indexed',
     publishes: new Set(definition.publishes ?? publishableEvents(definition)),
@@ -170,6 +171,7 @@ export function publishCollection(
     defaultSort: parameters.sort.decode(definition.defaultSort?.join(',') ?? '') ?? [],
     hasCursor: definition.cursor ?? false,
     estimatesCount: definition.count === 'estimated' && filtersDirectly,
+    concurrency: publishConcurrency(definition, byName),
     requiredFilters: definition.requiredFilters ?? [],
     singleton: definition.singleton ?? false,
     rolesFor: rolesByEvent([roles, definition.roles], definition.eventRoles),

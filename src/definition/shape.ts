@@ -168,6 +168,12 @@ function createShape(form: Form) {
     defaultSort: z.optional(z.array(z.string())),
     cursor: z.optional(z.boolean()),
     count: z.optional(z.enum(['exact', 'estimated'])),
+    concurrency: z.optional(
+      z.strictObject({
+        ifMatch: z.enum(['optional', 'required']),
+        version: z.optional(z.string()),
+      }),
+    ),
     requiredFilters: z.optional(z.array(z.string())),
     unique: z.optional(z.array(fieldGroup)),
     index: z.optional(z.array(fieldGroup)),

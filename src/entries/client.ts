@@ -1,6 +1,7 @@
 export { createClient, type Client } from '../client/client.ts'
 export type {
   CallOptions,
+  ChangeCallOptions,
   ClientCollection,
   ClientSaveResult,
   PageFieldName,
@@ -10,6 +11,7 @@ export type {
   ResponseItem,
   SaveCallOptions,
   SelectedName,
+  TaggedItem,
 } from '../client/calls.ts'
 export type { BasicCredential, ClientFetch, ClientOptions, Given } from '../client/options.ts'
 export { RequestError } from '../client/request-error.ts'

@@ -33,6 +33,7 @@ export {
   type CollectionBehaviour,
   type CollectionData,
   type CollectionDefinition,
+  type ConcurrencyData,
   type ReferenceData,
   type UnmanagedData,
 } from '../definition/collection.ts'

@@ -102,6 +102,7 @@ export async function filterInScope(event: FilterEvent, scope: Scope): Promise<O
   const narrowing: Condition[] = []
   let rows: readonly Row[] = []
   let count: number | null = null
+  let stored: Row | undefined
   let notes: PageNotes | undefined
   const cursor = event.paging?.cursor
   await scope.untilRejected(async () => {
@@ -121,6 +122,7 @@ export async function filterInScope(event: FilterEvent, scope: Scope): Promise<O
     rows = page.rows.map((row) => selected(row, select))
     count = page.count
     if (after === undefined) return
+    if (event.result === 'item' && collection.concurrency !== undefined) [stored] = rows
     // A handler may change items, but not which items are listed: the count and the next page depend on it.
     const items = Object.freeze(rows.map((row) => itemOf(collection, row, select)))
     const seen: AfterFilter<CollectionShape> = { items, ...scope.context() }
@@ -133,7 +135,8 @@ export async function filterInScope(event: FilterEvent, scope: Scope): Promise<O
   if (blocking.some((entry) => entry.severity === 'error'))
     return reject('Filter', undefined, [...blocking, ...information])
   const validations = [...blocking, ...information]
-  return { ...(notes && { notes }), ...outcomeOf(event, rows, count), validations }
+  const outcome = { ...(notes && { notes }), ...outcomeOf(event, rows, count), validations }
+  return stored === undefined || outcome.type === 'page' ? outcome : { stored, ...outcome }
 }
 
 const noneConfirmed: ReadonlySet<string> = new Set()

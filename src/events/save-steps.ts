@@ -109,13 +109,18 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
   },
 }
 
-/** The steps of a Delete. Its item is read first only if a handler or a validation needs it. */
+/**
+ * The steps of a Delete. Its item is read first only if the client expects a state of it, or a handler or a validation
+ * needs it.
+ */
 export const deleteSteps: SaveSteps<DeleteEvent> = {
   open(save) {
     const { event, scope } = save
-    const { collection } = event
+    const { collection, expected } = event
     const isSeen =
-      collection.events.Delete?.before !== undefined || collection.rulesOn.Delete.length > 0
+      expected !== undefined ||
+      collection.events.Delete?.before !== undefined ||
+      collection.rulesOn.Delete.length > 0
     if (!isSeen) return undefined
     return whenDone(readItem(event, scope), ({ stored, unfit }) => {
       // A rejection shows the item as well.

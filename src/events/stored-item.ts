@@ -1,8 +1,9 @@
-import { notFound } from '../errors.ts'
+import { errorOf, notFound } from '../errors.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import { messageOf } from '../messages/message.ts'
 import type { EventPlace } from '../observation/reports.ts'
 import { entryOf } from '../protocol/envelope.ts'
+import { stateOf } from '../request/entity-tag.ts'
 import type { DeleteEvent, UpdateEvent } from '../request/event.ts'
 import { itemEvent } from '../request/plan.ts'
 import type { Row, StorageQuery } from '../request/query.ts'
@@ -18,8 +19,9 @@ interface StoredItem {
 }
 
 /**
- * Reads the item of an Update or Delete, and locks it unless it is a preview. Throws NOT_FOUND if it does not exist. Stored values that do
- * not fit their fields are reported and left out, so that the item can be corrected or deleted.
+ * Reads the item of an Update or Delete, and locks it unless it is a preview. Throws NOT_FOUND if it does not exist, and
+ * PRECONDITION_FAILED if it is not in a state that the client expects. Stored values that do not fit their fields are
+ * reported and left out, so that the item can be corrected or deleted.
  */
 export function readItem(
   event: UpdateEvent | DeleteEvent,
@@ -29,7 +31,7 @@ export function readItem(
   const { collection, conditions } = event
   const read = itemEvent(wholeView(collection), conditions)
   const query = isPreview ? read.query : { ...read.query, lock: true }
-  return whenFailed(
+  const reading = whenFailed<StoredItem>(
     () =>
       whenDone(scope.source.filter(collection, query), ({ rows: [row] }) => {
         if (row === undefined) throw notFound()
@@ -40,6 +42,19 @@ export function readItem(
       return readFitting(event, scope, query, error)
     },
   )
+  return event.expected === undefined
+    ? reading
+    : whenDone(reading, (item) => requireExpected(event, item))
+}
+
+function requireExpected(
+  { view, expected }: UpdateEvent | DeleteEvent,
+  item: StoredItem,
+): MaybePromise<StoredItem> {
+  return whenDone(stateOf(view, { row: item.stored }), (state) => {
+    if (expected?.has(state) === true) return item
+    throw errorOf('PRECONDITION_FAILED', messageOf('itemChanged', {}))
+  })
 }
 
 /** Reads the values of an item that fit. */

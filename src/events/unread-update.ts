@@ -10,12 +10,12 @@ import { writtenRow } from './stored-item.ts'
 import { isAboutItem } from './write-faults.ts'
 
 /**
- * Returns whether the submitted values of an Update can be saved whatever the stored item is: they have no errors, and
- * no application code or row rule needs the item.
+ * Returns whether the submitted values of an Update can be saved whatever the stored item is: they have no errors, the
+ * client expects no state of the item, and no application code or row rule needs it.
  */
 export function needsNoStoredItem(event: UpdateEvent, scope: Scope): boolean {
-  const { collection, view, submitted, increments } = event
-  if (increments !== undefined) return false
+  const { collection, view, submitted, increments, expected } = event
+  if (increments !== undefined || expected !== undefined) return false
   const { serve, rulesOn, events, references } = collection
   if (serve !== undefined || rulesOn.Update.length > 0 || view.rows.length > 0) return false
   if (events.Update !== undefined && handlersNeedItem(events.Update)) return false

@@ -33,6 +33,7 @@ export interface TestRequest {
 export interface TestReply {
   readonly status: number
   readonly headers: Headers
+  /** The envelope. That of a 304, which has no body, has only its status. */
   readonly body: Envelope<Readonly<Record<string, Json>>>
 }
 
@@ -70,7 +71,10 @@ export function createTestClient(
     return {
       status,
       headers: new Headers(headers),
-      body: JSON.parse(body) as TestReply['body'],
+      body:
+        body === ''
+          ? { message: null, validations: [], status }
+          : (JSON.parse(body) as TestReply['body']),
     }
   }
 

@@ -64,6 +64,7 @@ export const english = {
   bodyTooLarge: 'The request body is larger than {maximum} bytes.',
   itemInUse: 'Other items still refer to this one.',
   itemInUseBy: 'Other items still refer to this one: {collections}.',
+  itemChanged: 'The item has changed since it was read. Read it again.',
   tooManyLevels: 'More than {maximum} levels of items refer to this one.',
   internal: 'The request could not be served because of an internal error.',
   unavailable: 'The service is not available at the moment. Try again later.',

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../definition/schema.ts'
 import { pathRoot } from '../protocol/names.ts'
+import { conditionalParameters } from './conditional-requests.ts'
 import { sharedSchemas } from './envelope.ts'
 import {
   describedCollections,
@@ -36,7 +37,7 @@ export function describeService(
   const { schemes, security } = describedSecurity(service.security)
   const components = {
     schemas: Object.assign(sharedSchemas(), ...all.map(itemSchemas)) as JsonSchema,
-    parameters: sharedParameters(service),
+    parameters: { ...sharedParameters(service), ...conditionalParameters },
     headers: sharedHeaders(service),
     responses: sharedResponses(service),
   }

@@ -1,6 +1,7 @@
 import type { PublishedEventName } from '../definition/handler.ts'
 import type { JsonSchema } from '../definition/schema.ts'
 import { brandedHeaders } from '../protocol/names.ts'
+import { conditionsOn, tagHeaders, unchangedReference } from './conditional-requests.ts'
 import type { DescribedCollection, DescribedService } from './described.ts'
 import { envelopeExample, schemaReference } from './envelope.ts'
 import { insertExample, itemExample, updateExample } from './examples.ts'
@@ -69,16 +70,18 @@ function listOperation(service: DescribedService, described: DescribedCollection
   return {
     ...introduction(described, 'List', `List ${collection.name}`),
     description: `Returns a page of items. Event: Filter.`,
-    parameters: pageParameters(described, service),
+    parameters: [...pageParameters(described, service), ...conditionsOn(described, 'Filter')],
     responses: {
       200: {
         description: 'A page.',
         ...headersOf(service, {
           ...(collection.hasCursor && { [nextCursor]: 'NextCursor' }),
           ...(collection.estimatesCount && { [estimatedCount]: 'EstimatedCount' }),
+          ...tagHeaders(described, 'Filter'),
         }),
         ...jsonContent(schemaReference(`${names.schemas}Page`), examples),
       },
+      ...unchangedReference(described, 'Filter'),
       ...errorReferences(service, described, 'Filter'),
     },
   }
@@ -90,7 +93,7 @@ function readOperation(
   all: readonly DescribedCollection[],
 ): Operation {
   const { name, singleton } = described.collection
-  const parameters = itemParameters(described)
+  const parameters = [...itemParameters(described), ...conditionsOn(described, 'Filter')]
   return {
     ...introduction(described, 'Get', singleton ? `Read ${name}` : `Read an item of ${name}`),
     description:
@@ -126,7 +129,7 @@ function updateOperation(
   return {
     ...introduction(described, 'Update', `Update an item of ${name}`),
     description: 'Changes the fields that the body contains. Event: Update.',
-    parameters: [sharedParameter('IgnoreWarnings')],
+    parameters: [sharedParameter('IgnoreWarnings'), ...conditionsOn(described, 'Update')],
     ...requestBody(described, 'Update', example && { change: { value: example } }),
     ...itemResponses(service, described, { event: 'Update', text: 'The changed item.', all }),
   }
@@ -137,7 +140,7 @@ function deleteOperation(service: DescribedService, described: DescribedCollecti
   return {
     ...introduction(described, 'Delete', `Delete an item of ${name}`),
     description: 'Deletes the item. Event: Delete.',
-    parameters: [sharedParameter('IgnoreWarnings')],
+    parameters: [sharedParameter('IgnoreWarnings'), ...conditionsOn(described, 'Delete')],
     ...itemResponses(service, described, { event: 'Delete', text: 'The deleted item.', all: [] }),
   }
 }
@@ -180,10 +183,11 @@ function itemResponses(
     responses: {
       200: {
         description: text,
-        ...headersOf(service),
+        ...headersOf(service, tagHeaders(described, event)),
         ...jsonContent(schemaReference(`${names.schemas}Envelope`), examples),
         ...(isEmpty(links) ? {} : { links }),
       },
+      ...unchangedReference(described, event),
       ...errorReferences(service, described, event),
     },
   }

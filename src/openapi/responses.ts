@@ -26,6 +26,7 @@ export function sharedHeaders({
       description: 'Present if count is an estimate.',
       schema: { type: 'string', enum: ['true'] },
     },
+    ETag: { description: 'The version of the item, or of the page.', schema: text },
     RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
     Challenge: { description: 'The kinds of credentials that are accepted.', schema: text },
     Allow: { description: 'The methods that are supported here.', schema: text },
@@ -91,6 +92,11 @@ const errorResponses: Readonly<Record<string, ErrorResponse & { readonly status:
     description: 'Other items refer to this one.',
     message: 'Other items still refer to this one.',
   },
+  PreconditionFailed: {
+    status: 412,
+    description: 'The item has another version than If-Match names.',
+    message: 'The item has changed since it was read. Read it again.',
+  },
   BodyTooLarge: {
     status: 413,
     description: 'The body is too large.',
@@ -106,6 +112,11 @@ const errorResponses: Readonly<Record<string, ErrorResponse & { readonly status:
     description: 'The body is not JSON in UTF-8.',
     message: 'The request body must be application/json in UTF-8.',
     headers: { Accept: 'Accept' },
+  },
+  PreconditionRequired: {
+    status: 428,
+    description: 'If-Match is missing.',
+    message: 'The header If-Match is required: send the ETag of the item as it was read.',
   },
   TooManyRequests: {
     status: 429,
@@ -152,6 +163,10 @@ export function sharedResponses(service: DescribedService): Readonly<Record<stri
       ...headersOf(service),
       ...jsonContent(rejectionSchema(service), writeExamples(service)),
     },
+    NotModified: {
+      description: 'The client has the response already.',
+      ...headersOf(service, { ETag: 'ETag' }),
+    },
     ...Object.fromEntries(responses),
   }
 }
@@ -165,9 +180,12 @@ export function errorReferences(
   const hasBody = event === 'Insert' || event === 'Update'
   const hasProviders = security.some((each) => !('anyone' in each))
   const rejection = event === 'Filter' ? 'RejectedRead' : 'RejectedWrite'
+  const writesItem = event === 'Update' || event === 'Delete'
   const hasFailures = event !== 'Filter' || !collection.filtersDirectly
   const others = Object.entries(errorResponses).filter(([, { status }]) => {
     if (status === 401) return hasProviders
+    if (status === 412) return collection.concurrency !== undefined && writesItem
+    if (status === 428) return collection.concurrency?.isRequired === true && writesItem
     if (status === 409) return event === 'Delete' || runsApplicationCode(collection, event)
     return hasBody || (status !== 413 && status !== 415)
   })

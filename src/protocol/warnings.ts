@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts'
-import { trimBlanks } from './blanks.ts'
+import { listElements } from './entity-tags.ts'
 
 const maxIds = 100
 
@@ -12,7 +12,7 @@ export function decodeIgnoredWarnings(value: string | undefined): ReadonlySet<st
   const ids = new Set<string>()
   if (value === undefined) return ids
   let listed = 0
-  for (const element of elements(value)) {
+  for (const element of listElements(value)) {
     if (element === '') continue
     if (!/^"[^"]*"$/.test(element))
       throw malformed('put each id in double quotes and separate ids with commas')
@@ -25,18 +25,6 @@ export function decodeIgnoredWarnings(value: string | undefined): ReadonlySet<st
 /** Encodes the value of the header. */
 export function encodeIgnoredWarnings(ids: Iterable<string>): string {
   return Array.from(ids, (id) => `"${id}"`).join(', ')
-}
-
-function* elements(value: string): Iterable<string> {
-  let start = 0
-  let quoted = false
-  for (let index = 0; index <= value.length; index++) {
-    const character = value[index]
-    if (character === '"') quoted = !quoted
-    if (index < value.length && (character !== ',' || quoted)) continue
-    yield trimBlanks(value.slice(start, index))
-    start = index + 1
-  }
 }
 
 function malformed(rule: string): ServiceError {

@@ -43,6 +43,8 @@ export interface UpdateEvent {
   readonly view: View
   readonly key: readonly StoredValue[]
   readonly conditions: readonly Condition[]
+  /** The states of the stored item in which the event may write it. Absent: any state. */
+  readonly expected?: ReadonlySet<string>
   readonly submitted: Submitted
   /** Amounts that are added to stored values, in process. Absent if there are none. */
   readonly increments?: Readonly<Record<string, Increment>>
@@ -56,6 +58,8 @@ export interface DeleteEvent {
   readonly view: View
   readonly key: readonly StoredValue[]
   readonly conditions: readonly Condition[]
+  /** The states of the stored item in which the event may write it. Absent: any state. */
+  readonly expected?: ReadonlySet<string>
   readonly output: Output | undefined
 }
 

@@ -41,6 +41,8 @@ export interface ItemOutcome {
   readonly select: readonly string[]
   readonly item: { readonly row: Row } | { readonly json: JsonText }
   readonly validations: readonly ValidationEntry[]
+  /** The stored row of an item that a handler may have changed; absent if none has received it. */
+  readonly stored?: Row
   /** Why the operation failed although the item is kept; absent if it succeeded. */
   readonly failure?: MessageText
 }

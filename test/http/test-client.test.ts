@@ -5,6 +5,7 @@ import {
   defineCollection,
   integer,
   memoryStorage,
+  openAccess,
   text,
   warning,
 } from '../../src/entries/index.ts'
@@ -141,4 +142,21 @@ test('passes secure and peer to the service', async () => {
     secure: false,
     peer: '203.0.113.7',
   })
+})
+
+test('a 304 has an envelope with its status', async () => {
+  const things = defineCollection({
+    key: 'id',
+    fields: { id: integer() },
+    concurrency: { ifMatch: 'optional' },
+  })
+  const service = createService({
+    applications: { app: { collections: { things } } },
+    storage: memoryStorage(),
+    security: openAccess(),
+  })
+  const { get, post } = createTestClient(service)
+  const tag = (await post('/app/things', { id: 1 })).headers.get('etag') ?? ''
+  const { status, body } = await get('/app/things/1', { headers: { 'If-None-Match': tag } })
+  expect([status, body]).toEqual([304, { message: null, validations: [], status: 304 }])
 })

@@ -65,6 +65,7 @@ const people = {
 const rooms = {
   key: 'id',
   fields: { id: integer(), of: integer({ references: 'people' }) },
+  concurrency: { ifMatch: 'optional' },
 } as const
 const stubborn = { key: 'id', fields: { id: integer(), b: integer() } } as const
 const guarded = { key: 'id', fields: { id: integer() }, roles: ['staff'] } as const
@@ -162,6 +163,7 @@ async function sendWrongItems(): Promise<void> {
   const chain = Array.from({ length: 1_003 }, (_, id) => ({ id, boss: id === 0 ? null : id - 1 }))
   await within.collection('app', 'people').insertMany(chain)
   await within.collection('app', 'rooms').insert({ id: 1, of: 1_002 })
+  note(await client.post('/app/rooms/1', {}, { headers: { 'If-Match': '"a"' } }))
   for (const path of ['asking/1', 'asking/2', 'people/0', 'people/1002', 'values'])
     note(await client.delete(`/app/${path}`))
   note(await client.get('/app/asking'))

@@ -121,6 +121,7 @@ const values = [5, 'x', true, null, [], {}, [5], { x: 5 }, () => undefined]
 const options = [
   ...['key', 'fields', 'publishes', 'pageSize', 'defaultSort', 'requiredFilters', 'singleton'],
   'cache',
+  'concurrency',
   'search',
   ...['roles', 'eventRoles', 'table', 'description', 'validations', 'rows', 'events'],
   'userDefinedEvents',

@@ -9,6 +9,7 @@ const internal = {
   PublishedCollection: [
     'computed',
     'computesDefaults',
+    'concurrency',
     'defaultNames',
     'defaultSort',
     'definition',

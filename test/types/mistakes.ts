@@ -57,6 +57,15 @@ defineCollection({ key: 'noteId', fields, defaultSort: ['titel'] })
 defineCollection({ key: 'noteId', fields, defaultSort: ['-titel'] })
 // @ts-expect-error an unknown field
 defineCollection({ key: 'noteId', fields, requiredFilters: ['titel'] })
+defineCollection({ key: 'noteId', fields, concurrency: { ifMatch: 'required', version: 'title' } })
+defineCollection({
+  key: 'noteId',
+  fields,
+  // @ts-expect-error an unknown field
+  concurrency: { ifMatch: 'required', version: 'titel' },
+})
+// @ts-expect-error an unknown kind
+defineCollection({ key: 'noteId', fields, concurrency: { ifMatch: 'always' } })
 
 defineCollection({
   key: 'noteId',
