@@ -44,8 +44,9 @@ describe('what surrounds an event', () => {
       times++
       return work()
     }
-    const { runtime, event } = prepared({
+    const { runtime, event, transactions } = prepared({
       events: {
+        Filter: { before: () => undefined },
         Insert: {
           prepare: async ({ find }) => {
             await find('notes')
@@ -57,6 +58,7 @@ describe('what surrounds an event', () => {
       },
     })
     await runEvent(Unit.outside(runtime, surround), event, callerOf())
+    expect(transactions).toHaveLength(2)
     expect(times).toBe(1)
   })
 
