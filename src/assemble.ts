@@ -6,6 +6,7 @@ import { RowQueue } from './events/row-queue.ts'
 import type { Runtime } from './events/runtime.ts'
 import type { RequestDependencies } from './handle.ts'
 import { replyWriter } from './http/write.ts'
+import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts'
 import { inProcess } from './in-process.ts'
 import { createLifecycle, type Lifecycle } from './lifecycle.ts'
 import { whenDone, type MaybePromise } from './maybe-promise.ts'
@@ -43,7 +44,6 @@ export interface Assembly extends RequestDependencies {
  * parts find.
  */
 export function assemble(options: CompleteOptions): Assembly {
-  const { now } = options
   const report = guardedListener(options.report)
   const use = commandUse()
   const storage = layeredStorage(options.storage, { isReadOnly: use === 'read' })
@@ -63,7 +63,7 @@ export function assemble(options: CompleteOptions): Assembly {
     collectionOf: publication.collectionOf,
     report,
     handlerTimeout: options.handlerTimeout,
-    now,
+    now: options.now,
     waiting: new WeakMap(),
     rows: new RowQueue(),
     enter: (begin) => lifecycle.enter(opening.opened, begin),
@@ -71,15 +71,15 @@ export function assemble(options: CompleteOptions): Assembly {
   }
   const collections = publication.collections.filter(({ serve }) => serve === undefined)
   const transaction = transactionsOfParts(runtime, publication)
-  const parts = joinParts(options, { storage: ownStorage, collections, transaction, report, now })
+  const idempotency = idempotencyOf(options, { publication, storage: ownStorage, report })
+  const joined = { storage: ownStorage, collections, transaction, report, now: options.now }
+  const parts = joinParts(options, joined, idempotency?.part)
   const kept = () =>
     [collections, security.collections, ...parts.map((part) => part.collections)].flat()
-  const startParts = (): void => {
-    // A command starts the workers that it needs.
-    if (use !== undefined) return
-    for (const part of parts) lifecycle.defer(async () => part.opened())
-  }
-  opening.begin(() => whenDone(storage.open(kept()), startParts), { atStart: use !== 'read' })
+  // A command starts the workers that it needs.
+  const started = use === undefined ? parts : []
+  const start = (): void => startParts(started, lifecycle)
+  opening.begin(() => whenDone(storage.open(kept()), start), { atStart: use !== 'read' })
   const headers = brandedHeaders(options.brand)
   return {
     options,
@@ -99,7 +99,24 @@ export function assemble(options: CompleteOptions): Assembly {
     writer: replyWriter(headers, options.serviceVersion),
     languages: createLanguages(options.messages),
     cache: options.cache === false ? undefined : createResponseCache(options.cache, ownStorage),
+    idempotency,
   }
+}
+
+function idempotencyOf(
+  { applications, brand, storage: adapter, handlerTimeout, now }: CompleteOptions,
+  {
+    publication,
+    ...own
+  }: Pick<ServiceHost, 'storage' | 'report'> & {
+    readonly publication: Publication
+  },
+): Idempotency | undefined {
+  const { collections } = publication
+  return createIdempotency({
+    ...{ applications, collections, brand, adapter, handlerTimeout, now },
+    ...own,
+  })
 }
 
 function hostOf(
@@ -137,11 +154,17 @@ function transactionsOfParts(
 function joinParts(
   { outbox, applications }: CompleteOptions,
   host: ServiceHost,
+  idempotency: ServicePart | undefined,
 ): readonly ServicePart[] {
   const owners = [outbox, ...Object.values<unknown>(applications)].filter(isServicePart)
-  const parts = owners.map((owner) => owner[servicePart])
+  const own = idempotency === undefined ? [] : [idempotency]
+  const parts = [...owners.map((owner) => owner[servicePart]), ...own]
   for (const part of parts) part.join(host)
   return parts
+}
+
+function startParts(parts: readonly ServicePart[], { defer }: Pick<Lifecycle, 'defer'>): void {
+  for (const part of parts) defer(async () => part.opened())
 }
 
 /** The opening of storage, which begins once everything is known that uses storage. */

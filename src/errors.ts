@@ -18,10 +18,13 @@ export const errorStatuses = {
   METHOD_NOT_ALLOWED: 405,
   NOT_ACCEPTABLE: 406,
   ITEM_IN_USE: 409,
+  REQUEST_IN_PROGRESS: 409,
+  RESPONSE_NOT_KEPT: 409,
   PRECONDITION_FAILED: 412,
   BODY_TOO_LARGE: 413,
   TARGET_TOO_LONG: 414,
   UNSUPPORTED_MEDIA_TYPE: 415,
+  IDEMPOTENCY_KEY_REUSED: 422,
   PRECONDITION_REQUIRED: 428,
   TOO_MANY_REQUESTS: 429,
   INTERNAL: 500,
@@ -134,3 +137,6 @@ export function unavailable(cause: unknown, retryAfter = 1): ServiceError {
     headers: { 'Retry-After': String(retryAfter) },
   })
 }
+
+/** Marks the cause of an error with which work continues: the request must not be executed again. */
+export const continues: unique symbol = Symbol.for('rowgate.continues')

@@ -6,10 +6,12 @@ import { notFound } from './errors.ts'
 import { runEvent } from './events/run.ts'
 import { traced, type TracedEvent } from './events/traced.ts'
 import type { Runtime } from './events/runtime.ts'
-import { Unit } from './events/unit.ts'
+import { Unit, type Surround } from './events/unit.ts'
 import { asServiceError } from './failure.ts'
 import { readBytes, requireJsonAccepted } from './http/read.ts'
 import type { ReplyWriter } from './http/write.ts'
+import type { Idempotency } from './idempotency/idempotency.ts'
+import type { Execution } from './idempotency/keyed-replies.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { whenDone, whenFailed, type MaybePromise } from './maybe-promise.ts'
 import type { Languages } from './messages/languages.ts'
@@ -29,7 +31,7 @@ import {
 import { decodeQuery } from './protocol/query.ts'
 import { decodeIgnoredWarnings } from './protocol/warnings.ts'
 import type { Publication } from './publication.ts'
-import { encodeOutcome } from './request/outcome.ts'
+import { encodeOutcome, type Outcome } from './request/outcome.ts'
 import { planEvent, resolveQuery, routeMethod } from './request/plan.ts'
 import {
   expectedStates,
@@ -62,6 +64,8 @@ export interface RequestDependencies {
   readonly languages: Languages | undefined
   /** Undefined if responses are not cached. */
   readonly cache: ResponseCache | undefined
+  /** Undefined if no application has idempotency keys. */
+  readonly idempotency: Idempotency | undefined
   /** Undefined if the service has no pages. */
   readonly pages: Pages | undefined
 }
@@ -141,7 +145,7 @@ function reply(
   admitted: AdmittedRequest,
   observer: RequestObserver | undefined,
 ): MaybePromise<ServiceReply> {
-  const { options, security, runtime, headers, writer, cache } = dependencies
+  const { security, runtime, headers, cache, idempotency } = dependencies
   const { request, target, route, view, principal, language } = admitted
   const { collection } = view
   const query = security.cleanQuery(route.query)
@@ -156,6 +160,7 @@ function reply(
     const replying = runtime.enter(() => tracedReply(cached, event))
     return whenDone(replying, (own) => unlessCurrent(own, request))
   }
+  const key = idempotency?.keyOf(request, route.name, collection)
   const { event, confirmed } = eventOf(dependencies, admitted, query, ignoredWarnings)
   const caller = {
     principal,
@@ -165,17 +170,39 @@ function reply(
     language,
   }
 
+  const run = (surround?: Surround): MaybePromise<Outcome> =>
+    runEvent(Unit.outside(runtime, surround), event, caller)
+  if (key !== undefined && idempotency !== undefined) {
+    const path = `${splitTarget(target).path}?${query}`
+    const parts = { ...admitted, ...key, target: path, ignoredWarnings }
+    const execution: Execution = {
+      run,
+      replyTo: (outcome) => replyTo(dependencies, event, outcome, language),
+      replyToError: (error) => dependencies.writer.error(error, language),
+    }
+    return runtime.enter(() => idempotency.reply(parts, execution))
+  }
   return whenDone(
-    runtime.enter(() => runEvent(Unit.outside(runtime), event, caller)),
+    runtime.enter(() => run()),
     (outcome) => {
-      const response = encodeOutcome(outcome, options.bodyStatus, language)
-      const written = writer.outcome(response, language)
-      return whenDone(withEntityTag(written, event, outcome, response), (own) => {
+      const written = replyTo(dependencies, event, outcome, language)
+      return whenDone(written, (own) => {
         if (slot !== undefined) cache?.keep(slot, { reply: own, outcome: outcome.type })
         return unlessCurrent(own, request)
       })
     },
   )
+}
+
+/** Returns the response of an outcome, with its `ETag` if the collection has conditional requests. */
+function replyTo(
+  { options, writer }: RequestDependencies,
+  event: DataEvent,
+  outcome: Outcome,
+  language: Language | undefined,
+): MaybePromise<ServiceReply> {
+  const response = encodeOutcome(outcome, options.bodyStatus, language)
+  return withEntityTag(writer.outcome(response, language), event, outcome, response)
 }
 
 /** Returns the event that a request means, from its query without credentials, and the ids of the confirmed warnings. */

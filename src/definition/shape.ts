@@ -134,6 +134,16 @@ function behaviour(field: ReturnType<typeof fieldShape>) {
   }
 }
 
+/** The shape of the option of idempotency keys. */
+export const idempotencyKeys = z.union([
+  z.boolean(),
+  z.strictObject({
+    keepFor: z.optional(wholeNumber(1, 60 * 24 * 366)),
+    maxKeys: z.optional(wholeNumber(1)),
+    maxBytes: z.optional(wholeNumber(1)),
+  }),
+])
+
 const codePlace = z
   .string()
   .check(
@@ -206,6 +216,7 @@ function createShape(form: Form) {
     z.strictObject({
       description: z.optional(z.string()),
       roles,
+      idempotencyKeys: z.optional(idempotencyKeys),
       collections: z.record(endpointName, collection),
     }),
   )

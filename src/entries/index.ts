@@ -40,7 +40,12 @@ export {
 export { computed, type ComputedField } from '../definition/computed.ts'
 export { withBehaviour } from '../definition/with-behaviour.ts'
 export { withCode, type ApplicationsCode, type CollectionCode } from '../definition/with-code.ts'
-export type { ApplicationDefinition, ApplicationDefinitions } from '../definition/application.ts'
+export type {
+  ApplicationDefinition,
+  ApplicationDefinitions,
+  IdempotencyKeys,
+} from '../definition/application.ts'
+export { idempotencyTables } from '../idempotency/collections.ts'
 /** The field types, for files in which `text` or `date` would shadow a variable: `field.text()`. */
 export * as field from '../definition/field.ts'
 /** The validation rules, for files in which `error` would shadow a variable: `rule.error()`. */

@@ -21,8 +21,9 @@ export function contendedItem(
 /** Returns whether the unit of an event ends with its first write that succeeds, and can't fail after it. */
 export function isOneWrite(event: DataEvent): boolean {
   const { collection, type, output } = event
-  if (type === 'Filter' || output !== undefined) return false
+  if (event.type === 'Filter' || output !== undefined) return false
   // The item is read first, and locked.
+  if (event.type !== 'Insert' && event.expected !== undefined) return false
   if (event.type === 'Update' && event.increments !== undefined) return false
   const { before, after } = collection.events[type] ?? {}
   // Application code may write other items, and a delete may write the items that refer to its item.

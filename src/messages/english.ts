@@ -65,6 +65,10 @@ export const english = {
   itemInUse: 'Other items still refer to this one.',
   itemInUseBy: 'Other items still refer to this one: {collections}.',
   itemChanged: 'The item has changed since it was read. Read it again.',
+  requestInProgress: 'The first request with this Idempotency-Key is still in progress.',
+  responseNotKept:
+    'A request with this Idempotency-Key was sent before, and its response is not available. Read what it has changed.',
+  idempotencyKeyReused: 'Another request had this Idempotency-Key.',
   tooManyLevels: 'More than {maximum} levels of items refer to this one.',
   internal: 'The request could not be served because of an internal error.',
   unavailable: 'The service is not available at the moment. Try again later.',

@@ -38,6 +38,9 @@ export interface Running {
   stop(): Promise<void>
 }
 
+/** The applications of the library, whose rows change at any time. */
+const internal = new Set(['rowgate-security', 'rowgate-idempotency'])
+
 /** Starts a service and plants the rows of the fixture. */
 export async function start(cell: Cell, options: Options): Promise<Running> {
   const { storage, remove } = cell.storage.open()
@@ -63,7 +66,7 @@ export async function start(cell: Cell, options: Options): Promise<Running> {
   let latest: { readonly rows: Rows; readonly transactions: number } | undefined
   const published = async (): Promise<Rows> => {
     const [begun, ended] = inspection.transactions()
-    const rows = await dump(({ application }) => application !== 'rowgate-security')
+    const rows = await dump(({ application }) => !internal.has(application))
     // What a transaction changes while the rows are read may be missing in them.
     latest = begun === ended ? { rows, transactions: begun } : undefined
     return rows

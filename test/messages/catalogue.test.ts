@@ -204,9 +204,27 @@ async function sendWithoutRights(): Promise<void> {
   await service.close()
 }
 
+async function sendWithKeys(): Promise<void> {
+  const service = createService({
+    applications: { app: { ...applications.app, idempotencyKeys: { maxBytes: 1 } } },
+    storage: memoryStorage(),
+    security: openAccess(),
+    ...options,
+  })
+  const client = createTestClient(service, accepting)
+  const headers = { 'Idempotency-Key': 'k' }
+  const post = async (b: string) =>
+    note(await client.post('/app/pairs', { a: 'a', b }, { headers }))
+  await Promise.all([post('b'), post('b')])
+  await post('b')
+  await post('c')
+  await service.close()
+}
+
 test('every text that the library sends has the language of the client', async () => {
   await sendWrongItems()
   await sendWithoutRights()
+  await sendWithKeys()
   // Warnings of a Filter and of a user-defined event never reject it.
   expect(names.filter((name) => !seen.has(name))).toEqual(['confirmRequest'])
 })

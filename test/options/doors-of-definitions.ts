@@ -108,6 +108,7 @@ export const coreDoors = {
   JsonNumber: 'takes a string',
   anonymous: 'is a value',
   errorStatuses: 'is a value',
+  idempotencyTables: 'is a value',
   isServiceError: 'takes any value',
   memoryStorage: 'has no parameter',
   openAccess: 'has no parameter',

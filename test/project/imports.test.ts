@@ -13,7 +13,7 @@ const ground = [
   'observation/open-transaction',
 ]
 const core = [...ground, 'protocol', 'definition', 'request']
-const ports = ['storage/adapter', 'storage/problem', 'storage/read-only-opening']
+const ports = ['storage/adapter', 'storage/homes', 'storage/problem', 'storage/read-only-opening']
 const aroundService = [
   'authenticate',
   'failure',
@@ -117,6 +117,18 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage/fitting-rows',
     'storage/table',
   ],
+  idempotency: [
+    ...core,
+    'events/unit',
+    'failure',
+    'keep-latest',
+    'service-part',
+    'storage/adapter',
+    'storage/fitting-rows',
+    'storage/homes',
+    'storage/table',
+    'work',
+  ],
   openapi: [...core, 'keep-latest', 'pages/page', 'publication', 'security/provider'],
   pages: [...core, 'security/provider'],
   explorer: ['checks', 'pages/page', 'security/provider'],
@@ -202,6 +214,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'cache',
     'observation',
     'events',
+    'idempotency',
     'pages/pages',
     'security',
     'http',
@@ -212,6 +225,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'cache',
     'command-use',
     'events',
+    'idempotency',
     'pages',
     'security',
     'http',
@@ -243,6 +257,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'events',
     'explorer',
     'http',
+    'idempotency',
     'observation',
     'openapi',
     'otel',

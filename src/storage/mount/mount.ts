@@ -6,6 +6,7 @@ import { everyCondition, type Condition } from '../../request/query.ts'
 import { throughIn } from '../../request/rows.ts'
 import { uniquelyNamed } from '../../workload.ts'
 import { StorageError, tableIn, type StorageAdapter } from '../adapter.ts'
+import { homeLookup, type WithHomes } from '../homes.ts'
 import { markSelfChecking } from '../layers/self-checking.ts'
 import { completeStorage } from '../layers/layers.ts'
 import { reasonOf } from '../inspection/inspect-collections.ts'
@@ -29,7 +30,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
   const mounts = new Mounts(withoutUndefined(adapters))
   const { distinct } = mounts
   const textPages = distinct.some(({ supports }) => supports.textPages)
-  return markSelfChecking<StorageAdapter>({
+  return markSelfChecking<StorageAdapter & WithHomes>({
     name: `mount(${distinct.map(({ name }) => name).join(', ')})`,
     supports: {
       textPages,
@@ -43,6 +44,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
     open: mounts.open,
     connections: () => uniquelyNamed(distinct.flatMap((each) => each.connections?.() ?? [])),
     enforces: mounts.enforces,
+    [homeLookup]: mounts.homeByNames,
     tableOf: mounts.tableOf,
     filter: mounts.filter,
     estimateCount: mounts.estimateCount,
@@ -93,6 +95,10 @@ class Mounts {
     const home = this.#homeOf(reference.from)
     return home === this.#homeOf(reference.to) && home.enforces?.(reference) === true
   }
+
+  /** Returns the adapter of a collection by its names, also before it is opened; undefined if it has none. */
+  readonly homeByNames = (collection: PublishedCollection): StorageAdapter | undefined =>
+    homeIn(this.#byName, collection)?.[1]
 
   readonly tableOf: Required<StorageAdapter>['tableOf'] = (collection) => {
     const home = this.#homeOf(collection)
@@ -194,14 +200,13 @@ function route(
   unused.delete('*')
   const routes = new Map<PublishedCollection, StorageAdapter>()
   for (const collection of collections) {
-    const names = [pathOf(collection), collection.application, '*']
-    const name = names.find((candidate) => mounts.has(candidate))
-    const home = name === undefined ? undefined : mounts.get(name)
-    if (name === undefined || home === undefined) {
+    const found = homeIn(mounts, collection)
+    if (found === undefined) {
       throw new TypeError(
         `The collection ${pathOf(collection)} has no storage. Add a mount for it, or '*' for all collections.`,
       )
     }
+    const [name, home] = found
     unused.delete(name)
     routes.set(collection, home)
   }
@@ -209,6 +214,18 @@ function route(
     throw new TypeError(`The mount '${name}' matches no collection.`)
   }
   return routes
+}
+
+/** Returns the most specific mount of a collection, and its adapter; undefined if it has none. */
+function homeIn(
+  mounts: ReadonlyMap<string, StorageAdapter>,
+  collection: PublishedCollection,
+): readonly [name: string, home: StorageAdapter] | undefined {
+  for (const name of [pathOf(collection), collection.application, '*']) {
+    const home = mounts.get(name)
+    if (home !== undefined) return [name, home]
+  }
+  return undefined
 }
 
 function pathOf({ application, name }: PublishedCollection): string {
