@@ -5,6 +5,7 @@ import { parameters } from '../protocol/query.ts'
 import type { DescribedCollection, DescribedService } from './described.ts'
 import { exampleOf } from './examples.ts'
 import { fieldSchema } from './field-schema.ts'
+import { hasKeys, keyParameters as keyHeaderParameters } from './idempotency.ts'
 
 /** A parameter of an operation. */
 export type Parameter = Readonly<Record<string, unknown>>
@@ -16,6 +17,7 @@ export function sharedParameters({
   options,
 }: DescribedService): Readonly<Record<string, Parameter>> {
   return {
+    ...keyHeaderParameters,
     Offset: inQuery(offset.name, 'The number of items to skip. Default: 0.', wholeNumber),
     After: inQuery(
       after.name,
@@ -45,6 +47,15 @@ export function sharedParameters({
 /** Returns a reference to a shared parameter. */
 export function sharedParameter(name: string): Parameter {
   return { $ref: `#/components/parameters/${name}` }
+}
+
+/** Returns the parameters of a save or delete. */
+export function writeParameters(
+  service: DescribedService,
+  described: DescribedCollection,
+): readonly Parameter[] {
+  const names = ['IgnoreWarnings', ...(hasKeys(service, described) ? ['IdempotencyKey'] : [])]
+  return names.map(sharedParameter)
 }
 
 /** Returns the parameters of the pages of a collection. */

@@ -5,8 +5,9 @@ import { conditionsOn, tagHeaders, unchangedReference } from './conditional-requ
 import type { DescribedCollection, DescribedService } from './described.ts'
 import { envelopeExample, schemaReference } from './envelope.ts'
 import { insertExample, itemExample, updateExample } from './examples.ts'
+import { hasKeys } from './idempotency.ts'
 import { linksOf } from './links.ts'
-import { itemParameters, keyParameters, pageParameters, sharedParameter } from './parameters.ts'
+import { itemParameters, keyParameters, pageParameters, writeParameters } from './parameters.ts'
 import { errorReferences, headersOf, jsonContent } from './responses.ts'
 
 type Operation = JsonSchema
@@ -113,7 +114,7 @@ function insertOperation(
   return {
     ...introduction(described, 'Insert', `Insert an item of ${name}`),
     description: 'Stores a new item. Event: Insert.',
-    parameters: [sharedParameter('IgnoreWarnings')],
+    parameters: writeParameters(service, described),
     ...requestBody(described, 'Insert', example && { item: { value: example } }),
     ...itemResponses(service, described, { event: 'Insert', text: 'The new item.', all }),
   }
@@ -129,7 +130,7 @@ function updateOperation(
   return {
     ...introduction(described, 'Update', `Update an item of ${name}`),
     description: 'Changes the fields that the body contains. Event: Update.',
-    parameters: [sharedParameter('IgnoreWarnings'), ...conditionsOn(described, 'Update')],
+    parameters: [...writeParameters(service, described), ...conditionsOn(described, 'Update')],
     ...requestBody(described, 'Update', example && { change: { value: example } }),
     ...itemResponses(service, described, { event: 'Update', text: 'The changed item.', all }),
   }
@@ -140,7 +141,7 @@ function deleteOperation(service: DescribedService, described: DescribedCollecti
   return {
     ...introduction(described, 'Delete', `Delete an item of ${name}`),
     description: 'Deletes the item. Event: Delete.',
-    parameters: [sharedParameter('IgnoreWarnings'), ...conditionsOn(described, 'Delete')],
+    parameters: [...writeParameters(service, described), ...conditionsOn(described, 'Delete')],
     ...itemResponses(service, described, { event: 'Delete', text: 'The deleted item.', all: [] }),
   }
 }
@@ -179,11 +180,13 @@ function itemResponses(
   const example = itemExample(view.readable.responseFields.values())
   const examples = example && { item: envelopeExample({ item: example }) }
   const links = linksOf(described, all)
+  const isKeyed = event !== 'Filter' && hasKeys(service, described)
+  const replayed = isKeyed ? { 'Idempotent-Replayed': 'IdempotentReplayed' } : {}
   return {
     responses: {
       200: {
         description: text,
-        ...headersOf(service, tagHeaders(described, event)),
+        ...headersOf(service, { ...tagHeaders(described, event), ...replayed }),
         ...jsonContent(schemaReference(`${names.schemas}Envelope`), examples),
         ...(isEmpty(links) ? {} : { links }),
       },

@@ -4,6 +4,7 @@ import type { JsonSchema } from '../definition/schema.ts'
 import { brandedHeaders } from '../protocol/names.ts'
 import type { DescribedCollection, DescribedService } from './described.ts'
 import { schemaReference } from './envelope.ts'
+import { hasKeys, keyHeaders, keyResponses } from './idempotency.ts'
 
 /** Returns the headers of responses by the name of their component. */
 export function sharedHeaders({
@@ -11,6 +12,7 @@ export function sharedHeaders({
 }: DescribedService): Readonly<Record<string, JsonSchema>> {
   const text = { type: 'string' }
   return {
+    ...keyHeaders,
     ...(serviceVersion !== false && {
       Version: {
         description: 'The version of the contract.',
@@ -139,13 +141,12 @@ const errorResponses: Readonly<Record<string, ErrorResponse & { readonly status:
 
 /** Returns the responses of errors by the name of their component. Some may be unused. */
 export function sharedResponses(service: DescribedService): Readonly<Record<string, JsonSchema>> {
-  const responses = Object.entries(errorResponses).map(
-    ([name, { status, description, message, headers }]) => {
-      const examples = { [`status${status}`]: { value: { message, validations: [], status } } }
-      const body = jsonContent(schemaReference('Rejection'), examples)
-      return [name, { description, ...headersOf(service, headers), ...body }] as const
-    },
-  )
+  const all: typeof errorResponses = { ...errorResponses, ...keyResponses }
+  const responses = Object.entries(all).map(([name, { status, description, message, headers }]) => {
+    const examples = { [`status${status}`]: { value: { message, validations: [], status } } }
+    const body = jsonContent(schemaReference('Rejection'), examples)
+    return [name, { description, ...headersOf(service, headers), ...body }] as const
+  })
   return {
     BadRequest: {
       description: 'The request can not be parsed, or names something unknown.',
@@ -173,10 +174,13 @@ export function sharedResponses(service: DescribedService): Readonly<Record<stri
 
 /** Returns references to the error responses of an event, by status. */
 export function errorReferences(
-  { security }: DescribedService,
-  { collection }: DescribedCollection,
+  service: DescribedService,
+  described: DescribedCollection,
   event: PublishedEventName,
 ): Readonly<Record<string, JsonSchema>> {
+  const { security } = service
+  const { collection } = described
+  const isKeyed = event !== 'Filter' && hasKeys(service, described)
   const hasBody = event === 'Insert' || event === 'Update'
   const hasProviders = security.some((each) => !('anyone' in each))
   const rejection = event === 'Filter' ? 'RejectedRead' : 'RejectedWrite'
@@ -192,6 +196,7 @@ export function errorReferences(
   return {
     400: responseReference(hasFailures ? rejection : 'BadRequest'),
     ...Object.fromEntries(others.map(([name, { status }]) => [status, responseReference(name)])),
+    ...(isKeyed && { 409: responseReference('KeyConflict'), 422: responseReference('KeyReused') }),
   }
 }
 

@@ -301,6 +301,36 @@ test('409 belongs to deletes, and to events that run application code', () => {
   ).toEqual(['insert', 'delete'])
 })
 
+test('writes of applications with idempotency keys have their header and responses', () => {
+  const collections = { things: defineCollection({ key: 'id', fields: { id: integer() } }) }
+  const read = (idempotencyKeys: boolean | object) => {
+    const { document, operation } = readDocument({
+      applications: { shop: { collections, idempotencyKeys } },
+    })
+    return {
+      document,
+      get: operation('get', '/shop/things'),
+      post: operation('post', '/shop/things'),
+    }
+  }
+  const { document, get, post } = read({ keepFor: 5 })
+  const key = { $ref: '#/components/parameters/IdempotencyKey' }
+  expect(post.parameters).toContainEqual(key)
+  expect(get.parameters).not.toContainEqual(key)
+  expect(document.components['parameters']?.['IdempotencyKey']?.['name']).toBe('Idempotency-Key')
+  expect(post.responses['200']?.headers).toMatchObject({
+    'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' },
+  })
+  expect(post.responses).toMatchObject({
+    409: { $ref: '#/components/responses/KeyConflict' },
+    422: { $ref: '#/components/responses/KeyReused' },
+  })
+  expect(get.responses).not.toHaveProperty('422')
+  const plain = read(false)
+  expect(plain.post.responses).not.toHaveProperty('422')
+  expect(JSON.stringify(plain.document)).not.toContain('dempot')
+})
+
 test('with the body status of HTTP there is one schema of rejections', () => {
   const { document } = readDocument({ applications, bodyStatus: 'http' })
   expect(document.components['schemas']).not.toHaveProperty('FailedValidation')
