@@ -37,9 +37,14 @@ export interface ClientOptions {
   /** The time until the complete response must have arrived, in milliseconds. Default: 30,000. */
   readonly timeout?: number
   /**
-   * How often a read is repeated if the service responds 429 or 503. Writes are never repeated. Default: 2.
+   * How often a read is repeated if the service responds 429 or 503. Writes are repeated with `retryWrites` only. Default: 2.
    */
   readonly retries?: number
+  /**
+   * Whether writes are repeated as well, also without a response, each with an `Idempotency-Key` of its own. All
+   * applications that the client writes to must have `idempotencyKeys`: others would write twice. Default: false.
+   */
+  readonly retryWrites?: boolean
   /** The number of items that `filter`, `pages` and `items` request at a time. Default: 100. */
   readonly pageSize?: number
   /** The maximum number of pages that one call reads. Default: 10,000. */
@@ -65,6 +70,7 @@ export interface CompleteOptions {
   readonly fetch: (url: string, request: RequestInit, maxBytes: number) => Promise<Response>
   readonly timeout: number
   readonly retries: number
+  readonly retryWrites: boolean
   readonly pageSize: number
   readonly maxPages: number
   readonly maxConfirmations: number
@@ -83,6 +89,7 @@ const names: readonly string[] = [
   'fetch',
   'timeout',
   'retries',
+  'retryWrites',
   'pageSize',
   'maxPages',
   'maxConfirmations',
@@ -95,12 +102,13 @@ export function completeClient(options: ClientOptions): CompleteOptions {
   requirePlainObject('The options', options, 'createClient')
   const unknown = Object.keys(options).find((name) => !names.includes(name))
   if (unknown !== undefined) throw mistake(`unknown option ${unknown}`)
-  const { keyHeader = 'X-API-Key', brand = 'svc', signal } = options
+  const { keyHeader = 'X-API-Key', brand = 'svc', signal, retryWrites = false } = options
   const { fetch: given } = options
   const fetch: CompleteOptions['fetch'] =
     given === undefined ? runtimeFetch : (url, request) => given(url, request)
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(keyHeader)) throw mistake('keyHeader is not a header name')
   if (!/^[a-z][a-z0-9]*$/.test(brand)) throw mistake('brand must be lower-case letters and digits')
+  if (typeof retryWrites !== 'boolean') throw mistake('retryWrites must be true or false')
   const timeout = whole(options, 'timeout', [30_000, 1, 2 ** 31 - 1])
   const retries = whole(options, 'retries', [2, 0, 10])
   const pageSize = whole(options, 'pageSize', [100, 1, 1_000_000])
@@ -116,7 +124,8 @@ export function completeClient(options: ClientOptions): CompleteOptions {
   if (forms.length > 1) throw mistake('give only one of key, bearer and basic')
   const root = rootOf(options, forms.length > 0)
   const bounds = { maxPages, maxConfirmations, maxResponseBytes }
-  return { root, credential, brand, fetch, timeout, retries, pageSize, ...bounds, signal }
+  const repeats = { retries, retryWrites }
+  return { root, credential, brand, fetch, timeout, ...repeats, pageSize, ...bounds, signal }
 }
 
 function form<Value>(

@@ -67,7 +67,7 @@ export interface WaitOptions extends ReleaseOptions {
 
 /** The deployment endpoints of a service. Every method may reject with a RequestError. */
 export interface Releases {
-  /** Queues a build. The request is never repeated, since each request is a separate build. */
+  /** Queues a build. The request is repeated with `retryWrites` only, since each one is a separate build. */
   queue(request: BuildRequest, options?: ReleaseOptions): Promise<QueuedRelease>
   /** Returns the state of a build. */
   state(releaseId: string, options?: ReleaseOptions): Promise<QueuedRelease>

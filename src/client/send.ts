@@ -42,10 +42,13 @@ export function createSend(options: CompleteOptions): Send {
     const body = request.body === undefined ? {} : { body: JSON.stringify(request.body, finite) }
     const signals = [options.signal, request.signal].filter((signal) => signal !== undefined)
     const time = request.timeout ?? options.timeout
+    const isWrite = request.method !== 'GET'
+    // Each attempt has the same key.
+    const key = isWrite && options.retryWrites ? { 'Idempotency-Key': newKey() } : {}
     for (let attempt = 0; ; attempt++) {
       try {
         return await within({ signals, time }, async (signal) => {
-          const headers = await headersOf(request, options)
+          const headers = { ...(await headersOf(request, options)), ...key }
           const init = {
             method: request.method,
             headers,
@@ -56,7 +59,8 @@ export function createSend(options: CompleteOptions): Send {
           return readResponse(options, await exchange(options, request, init))
         })
       } catch (error) {
-        const wait = request.method === 'GET' ? pauseBefore(error, attempt) : undefined
+        const isRepeated = isWrite ? options.retryWrites && mayHaveWritten(error) : isBusy(error)
+        const wait = isRepeated ? pauseBefore(error, attempt) : undefined
         if (wait === undefined || attempt >= options.retries) throw error
         await pause(wait, signals)
       }
@@ -169,10 +173,27 @@ function retryAfterOf(headers: Headers): number | undefined {
   return Number.isNaN(time) ? undefined : Math.max(0, Math.ceil((time - Date.now()) / 1000))
 }
 
-/** Returns how long to wait before a read is repeated, in milliseconds; undefined if it is not. */
+// crypto.randomUUID is missing in pages that came over plain HTTP.
+function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function isBusy(error: unknown): boolean {
+  const { status } = error as Partial<RequestError>
+  return status === 429 || status === 503
+}
+
+/** Returns whether a write with a key should be repeated: it waits, has no response, or its first attempt is running. */
+function mayHaveWritten(error: unknown): boolean {
+  const { code, status, retryAfter } = error as Partial<RequestError>
+  const isRunning = status === 409 && typeof retryAfter === 'number'
+  return isBusy(error) || isRunning || code === 'CONNECTION_FAILED' || code === 'TIMEOUT'
+}
+
+/** Returns how long to wait before a request is repeated, in milliseconds; undefined if it is not. */
 function pauseBefore(error: unknown, attempt: number): number | undefined {
-  const { status, retryAfter } = error as Partial<RequestError>
-  if (status !== 429 && status !== 503) return undefined
+  const { retryAfter } = error as Partial<RequestError>
   const time =
     typeof retryAfter === 'number'
       ? retryAfter * 1000

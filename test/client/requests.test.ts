@@ -276,6 +276,65 @@ test('a write is never repeated', async () => {
   expect(requested).toEqual(['POST', 'POST', 'DELETE'])
 })
 
+test.each([
+  ['waits', 503, {}],
+  ['is limited', 429, { 'Retry-After': '0' }],
+  ['is in progress', 409, { 'Retry-After': '0' }],
+])('with retryWrites, a write that %s is repeated with its key', async (_, status, headers) => {
+  const keys: unknown[] = []
+  const url = await serveDuringTest((request, response) => {
+    keys.push(request.headers['idempotency-key'])
+    if (keys.length % 2 === 1) response.writeHead(status, headers).end(busy)
+    else response.end(saved)
+  })
+  const items = itemsOf({ url, retryWrites: true })
+  await items.insert({})
+  await items.delete(1)
+  const [first, second, third, fourth] = keys
+  expect(first).toMatch(/^[0-9a-f]{32}$/)
+  expect(second).toBe(first)
+  expect(third).not.toBe(first)
+  expect(fourth).toBe(third)
+})
+
+test('with retryWrites, a write without a response is repeated with its key', async () => {
+  const keys: unknown[] = []
+  const url = await serveDuringTest((request, response) => {
+    keys.push(request.headers['idempotency-key'])
+    if (keys.length === 1) request.socket.destroy()
+    // The second one has no response in time.
+    else if (keys.length === 3) response.end(saved)
+  })
+  const items = itemsOf({ url, retryWrites: true, timeout: 300 })
+  expect(await items.insert({})).toMatchObject({ rejected: false })
+  expect(new Set(keys).size).toBe(1)
+})
+
+test.each([
+  ['fails', 500, {}],
+  ['is final', 409, {}],
+  ['reused a key', 422, { 'Retry-After': '0' }],
+])('with retryWrites, a write that %s is not repeated', async (_, status, headers) => {
+  let requests = 0
+  const url = await serveDuringTest((_request, response) => {
+    requests++
+    response.writeHead(status, headers).end(busy)
+  })
+  await errorOf(itemsOf({ url, retryWrites: true }).insert({}))
+  expect(requests).toBe(1)
+})
+
+test('reads have no key', async () => {
+  const keys: unknown[] = []
+  const url = await serveDuringTest((request, response) => {
+    keys.push(request.headers['idempotency-key'])
+    response.end(page)
+  })
+  await itemsOf({ url, retryWrites: true }).exists()
+  await itemsOf({ url }).exists()
+  expect(keys).toEqual([undefined, undefined])
+})
+
 test('other errors than 429 and 503 are not repeated', async () => {
   let requests = 0
   const url = await serveDuringTest((_, response) => {
