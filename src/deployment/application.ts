@@ -29,7 +29,7 @@ export const endpoints = {
 /** What the application of deployment uses. */
 export interface ApplicationDependencies extends Pick<
   CompleteDeployment,
-  'environment' | 'waitTimeout' | 'now'
+  'environment' | 'waitTimeout' | 'idempotencyKeys' | 'now'
 > {
   readonly solutions: ReadonlyMap<string, Solution>
   /** Connects deployment with the service that publishes the application. */
@@ -60,6 +60,7 @@ export function deploymentApplication(
     [servicePart]: dependencies.part,
     description: 'Builds releases, delivers their packages, and describes the environment.',
     roles: ['Deployment'],
+    idempotencyKeys: dependencies.idempotencyKeys,
     collections: Object.freeze({
       ...(isAtLeast(serviceVersion, 4, 52) && {
         [endpoints.release]: releaseCollection(dependencies),

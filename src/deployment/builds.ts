@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { ServiceError, unavailable } from '../errors.ts'
+import { continues, ServiceError, unavailable } from '../errors.ts'
 import { inTime } from '../maybe-promise.ts'
 import type { BuildEvent } from './build-event.ts'
 import type { BuildSlots } from './build-slots.ts'
@@ -130,7 +130,7 @@ export class Builds {
           isWaiting = true
           free = await slots.take(signal)
         }
-        if (free === undefined) throw stillBuilding()
+        if (free === undefined) throw notBegun()
         const isClaimed = await store.add(release, serial).catch((error: unknown) => {
           free()
           throw error
@@ -140,7 +140,7 @@ export class Builds {
         free()
         if (!isWaiting) await this.#wait()
         isWaiting = true
-        if (signal.aborted) throw stillBuilding()
+        if (signal.aborted) throw notBegun()
         await new Promise((resolve) => setTimeout(resolve, lockPollInterval))
       }
     } finally {
@@ -208,7 +208,16 @@ function newRelease(
 }
 
 function stillBuilding(): ServiceError {
-  return unavailable(new Error('The build continues after the response to its request.'))
+  return unavailable(Object.assign(lateBuild(), { [continues]: true }))
+}
+
+/** Returns the error of a request whose build has not begun, so that the request may be executed again. */
+function notBegun(): ServiceError {
+  return unavailable(lateBuild())
+}
+
+function lateBuild(): Error {
+  return new Error('The build continues after the response to its request.')
 }
 
 function tooMany(): ServiceError {

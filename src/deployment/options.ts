@@ -1,4 +1,6 @@
 import * as z from 'zod/mini'
+import type { IdempotencyKeys } from '../definition/application.ts'
+import { idempotencyKeys } from '../definition/shape.ts'
 import { isDateTime } from '../definition/value-forms.ts'
 import { inspectApplications } from '../definition/check.ts'
 import { mistaken } from '../checks/mistakes.ts'
@@ -59,6 +61,8 @@ export interface DeploymentOptions {
   readonly packageLimit?: number
   /** The collections whose data a snapshot includes, as `application/collection`. Default: none. */
   readonly snapshotData?: readonly string[]
+  /** Whether a build with the header `Idempotency-Key` is started once, as in an application. Default: false. */
+  readonly idempotencyKeys?: boolean | IdempotencyKeys
   /** A build queue that replaces the queue in storage. */
   readonly queue?: BuildQueue
   /** Called for each build event in this process. */
@@ -124,6 +128,7 @@ const shape = z.strictObject({
     ),
     [],
   ),
+  idempotencyKeys: z._default(idempotencyKeys, false),
   queue: z.optional(objectWith<BuildQueue>('process', 'must be a build queue')),
   watch: z._default(code<(event: BuildEvent) => void>(), () => () => undefined),
   now: clock,

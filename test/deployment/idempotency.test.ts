@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import { gatedBuilder } from '../kit/builders.ts'
+import { storages } from '../kit/storages.ts'
+import { openDeployment, type DeploymentServiceOptions } from './deployment-service.ts'
+
+const headers = { 'Idempotency-Key': 'k' }
+const body = { solutionId: 'northwind' }
+
+async function open(options: DeploymentServiceOptions) {
+  const opened = await openDeployment({ idempotencyKeys: true, ...options })
+  const { client } = opened
+  const count = async () => {
+    const query = 'solutionId=northwind&$count=true'
+    const reply = await client.get('/svc-deploy/release', { query })
+    return reply.body.count
+  }
+  return {
+    ...opened,
+    count,
+    build: () => client.post('/svc-deploy/release', body, { headers }),
+    queue: () => client.post('/svc-deploy/release-queue', body, { headers }),
+  }
+}
+
+describe.each(storages)('builds with an idempotency key, $name', (on) => {
+  test('a build begins once, and its repetition has its response', async () => {
+    const { build, count } = await open({ on })
+    const first = await build()
+    expect(first.status).toBe(200)
+    const second = await build()
+    expect(second.body).toEqual(first.body)
+    expect(second.headers.get('Idempotent-Replayed')).toBe('true')
+    expect(await count()).toBe(1)
+  })
+
+  test('a build is queued once', async () => {
+    const { queue, count } = await open({ on, workers: 0 })
+    const first = await queue()
+    const second = await queue()
+    expect(second.body).toEqual(first.body)
+    expect(await count()).toBe(1)
+  })
+
+  test('while a build is in progress, its repetition is 409 with Retry-After', async () => {
+    const builder = gatedBuilder()
+    const { build, count } = await open({ on, builder })
+    const first = build()
+    const { finish } = await builder.next()
+    const second = await build()
+    expect(second.status).toBe(409)
+    expect(second.headers.get('Retry-After')).toBe('1')
+    finish()
+    expect((await first).status).toBe(200)
+    expect((await build()).status).toBe(200)
+    expect(await count()).toBe(1)
+  })
+
+  test('a build that continues after the response to its request does not begin again', async () => {
+    const builder = gatedBuilder()
+    const { build, count, ask } = await open({ on, builder, waitTimeout: 60 })
+    expect((await build()).status).toBe(503)
+    const { job, finish } = await builder.next()
+    const second = await build()
+    expect(second.status).toBe(409)
+    expect(second.headers.get('Retry-After')).toBeNull()
+    finish()
+    await ask.once(job.releaseId, 'built')
+    expect(await count()).toBe(1)
+  })
+
+  test('a request that has waited too long for its build to begin may be executed again', async () => {
+    const builder = gatedBuilder()
+    const { client, build } = await open({ on, builder, waitTimeout: 300, workers: 1 })
+    const other = client.post('/svc-deploy/release', body)
+    const first = await builder.next()
+    expect((await build()).status).toBe(503)
+    first.finish()
+    await other
+    const second = build()
+    ;(await builder.next()).finish()
+    expect((await second).status).toBe(200)
+  })
+
+  test('without the option, the header is ignored', async () => {
+    const { build, count } = await open({ on, idempotencyKeys: false })
+    await build()
+    await build()
+    expect(await count()).toBe(2)
+  })
+})
