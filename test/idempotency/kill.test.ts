@@ -12,7 +12,7 @@ import type { KeyedOrder } from './keyed-process.ts'
 
 // IDEMPOTENT_REQUESTS=2000 sends as many as the statement of the issue has.
 const requests = Number(process.env['IDEMPOTENT_REQUESTS'] ?? 100)
-const clients = 6
+const clients = requests > 500 ? 16 : 6
 const { start, folder } = programs<KeyedOrder>('test/idempotency/keyed-process.ts')
 
 interface Place {
