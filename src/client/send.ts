@@ -59,7 +59,7 @@ export function createSend(options: CompleteOptions): Send {
           return readResponse(options, await exchange(options, request, init))
         })
       } catch (error) {
-        const isRepeated = isWrite ? options.retryWrites && mayHaveWritten(error) : isBusy(error)
+        const isRepeated = isWrite ? options.retryWrites && isLost(error) : isBusy(error)
         const wait = isRepeated ? pauseBefore(error, attempt) : undefined
         if (wait === undefined || attempt >= options.retries) throw error
         await pause(wait, signals)
@@ -175,8 +175,7 @@ function retryAfterOf(headers: Headers): number | undefined {
 
 // crypto.randomUUID is missing in pages that came over plain HTTP.
 function newKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return crypto.getRandomValues(new Uint32Array(4)).join('-')
 }
 
 function isBusy(error: unknown): boolean {
@@ -184,11 +183,13 @@ function isBusy(error: unknown): boolean {
   return status === 429 || status === 503
 }
 
-/** Returns whether a write with a key should be repeated: it waits, has no response, or its first attempt is running. */
-function mayHaveWritten(error: unknown): boolean {
-  const { code, status, retryAfter } = error as Partial<RequestError>
-  const isRunning = status === 409 && typeof retryAfter === 'number'
-  return isBusy(error) || isRunning || code === 'CONNECTION_FAILED' || code === 'TIMEOUT'
+/**
+ * Returns whether a write with a key is repeated: the service is busy, its response was lost, or its first attempt is
+ * running. A 500 comes from the service itself, which has failed.
+ */
+function isLost(error: unknown): boolean {
+  const { isTemporary = false, status, retryAfter } = error as Partial<RequestError>
+  return status === 409 ? typeof retryAfter === 'number' : isTemporary && status !== 500
 }
 
 /** Returns how long to wait before a request is repeated, in milliseconds; undefined if it is not. */
