@@ -4,7 +4,7 @@ import type { PublishedCollection } from '../definition/published.ts'
 import type { UpdateEvent } from '../request/event.ts'
 import { fieldOf } from '../request/item-values.ts'
 import type { ItemValues, Row } from '../request/query.ts'
-import { checkSubmitted } from '../request/submitted.ts'
+import { checkSubmitted, fault } from '../request/submitted.ts'
 
 type Increments = NonNullable<UpdateEvent['increments']>
 
@@ -42,26 +42,30 @@ function requireFit(field: PublishedField, value: unknown, call: string): void {
     throw new TypeError(`${call}: the amount ${amount} has more decimal places than ${field.name}`)
 }
 
-/** Returns an event whose increments are values: those of the stored item, with the amounts added. */
+/**
+ * Returns an event whose increments are values: those of the stored item, with the amounts added. A field without a value is
+ * an error.
+ */
 export function withIncrements(
   event: UpdateEvent,
   increments: Increments,
   stored: Row,
 ): UpdateEvent {
-  const { view, key, submitted } = event
-  const sums = Object.entries(increments).map(([name, { amount }]) => [
-    name,
-    sumOf(fieldOf(event.collection, name), stored, amount),
-  ])
-  const sent = { ...submitted.sent, ...(Object.fromEntries(sums) as Record<string, unknown>) }
-  return { ...event, submitted: checkSubmitted(view.sendable, sent, key) }
+  const { collection, view, key, submitted } = event
+  const fields = Object.keys(increments).map((name) => fieldOf(collection, name))
+  const present = fields.filter(({ name }) => (stored[name] ?? null) !== null)
+  const sums = present.map((field) => [field.name, sumOf(field, stored, increments)] as const)
+  const sent = { ...submitted.sent, ...Object.fromEntries(sums) }
+  const checked = checkSubmitted(view.sendable, sent, key)
+  const missing = fields.filter((field) => !present.includes(field))
+  const faults = missing.map((field) => fault(field, 'required'))
+  return { ...event, submitted: { ...checked, faults: [...checked.faults, ...faults] } }
 }
 
-/** Returns the wire value of a sum. An item without a value keeps none, so that the value is missing. */
-function sumOf(field: PublishedField, stored: Row, amount: string): unknown {
-  const value = stored[field.name] ?? null
-  if (value === null) return null
-  const sum = exactSum(String(value), amount, scaleOf(field) ?? 0)
+/** Returns the sum of a stored value and its increment, as a client would send it. */
+function sumOf(field: PublishedField, stored: Row, increments: Increments): unknown {
+  const { amount = '0' } = increments[field.name] ?? {}
+  const sum = exactSum(String(stored[field.name]), amount, scaleOf(field) ?? 0)
   return field.type === 'integer' ? Number(sum) : sum
 }
 

@@ -1,4 +1,3 @@
-import type { PublishedCollection } from '../definition/published.ts'
 import { internal } from '../errors.ts'
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { DataEvent } from '../request/event.ts'

@@ -20,8 +20,9 @@ export function contendedItem(
 
 /** Returns whether the unit of an event ends with its first write that succeeds, and can't fail after it. */
 export function isOneWrite(event: DataEvent): boolean {
-  const { collection, type, output } = event
+  const { collection, output } = event
   if (event.type === 'Filter' || output !== undefined) return false
+  const { type } = event
   // The item is read first, and locked.
   if (event.type !== 'Insert' && event.expected !== undefined) return false
   if (event.type === 'Update' && event.increments !== undefined) return false

@@ -3,7 +3,7 @@ import { expectError } from '../kit/expectations.ts'
 import { base, describeContract } from './contract.ts'
 import { applications } from './fixture.ts'
 
-const keyed = { app: { ...applications.app, idempotencyKeys: true } } as typeof applications
+const keyed = { ...applications, app: { ...applications.app, idempotencyKeys: true } }
 const customer = { customerId: 'NEWCO', companyName: 'New Company' }
 const withKey = (key = 'k') => ({ 'Idempotency-Key': key })
 

@@ -11,6 +11,7 @@ import {
   date,
   dateTime,
   decimal,
+  decrement,
   defineCollection,
   double,
   error,
