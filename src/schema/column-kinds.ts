@@ -28,7 +28,7 @@ export interface KeptField<Forms> {
 /** All that a column of one type of a database can be. */
 export interface ColumnKind<Forms> {
   /** The types of fields that it can keep, or whose column it can become. */
-  readonly fields: { readonly [Type in FieldTypeName]?: KeptField<Forms> }
+  readonly fields: Readonly<Partial<Record<FieldTypeName, KeptField<Forms>>>>
   /** Whether its text depends neither on settings of the session nor on labels. Default false. */
   readonly isTextFixed?: boolean
   /**

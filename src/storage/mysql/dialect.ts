@@ -49,17 +49,7 @@ export function mysqlDialect(server: MysqlServer): Dialect {
     },
     terms,
     search: searchTerms(server),
-    transactions: {
-      begin: {
-        snapshot: ['start transaction'],
-        serializable: ['set transaction isolation level serializable', 'start transaction'],
-      },
-      needsSavepoints: false,
-      lock: raw(' for update'),
-      commit: async (connection) => {
-        await connection.command('commit')
-      },
-    },
+    transactions,
     schema: {
       ifMissing: isMariaDb ? 'IF NOT EXISTS ' : '',
       tableOptions: ` ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=${collation}`,
@@ -86,6 +76,18 @@ export function mysqlDialect(server: MysqlServer): Dialect {
     estimates: { explain: 'explain format=json', rows: plannedRows },
     errors: mysqlErrors,
   }
+}
+
+const transactions: Transactions = {
+  begin: {
+    snapshot: ['start transaction'],
+    serializable: ['set transaction isolation level serializable', 'start transaction'],
+  },
+  needsSavepoints: false,
+  lock: raw(' for update'),
+  commit: async (connection) => {
+    await connection.command('commit')
+  },
 }
 
 const terms: Terms = {
