@@ -7,6 +7,7 @@ import type {
   PlacedColumn,
   SearchTerms,
   Terms,
+  Transactions,
   TypedColumn,
 } from '../sql/dialect.ts'
 import { both, join, raw, rowsOf, sql, type Slot, type Sql } from '../sql/fragments.ts'
