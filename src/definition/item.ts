@@ -77,13 +77,15 @@ export type InsertValues<C extends CollectionShape> = Shown<
 export type UpdateValues<C extends CollectionShape> = Some<Item<C>>
 
 /** The values of an update in process, which may also be increments. */
-export type UpdateChanges<C extends CollectionShape> = Some<{
-  readonly [Name in keyof Item<C>]:
-    | Item<C>[Name]
-    | (C['fields'][Name & keyof C['fields']] extends { readonly type: IncrementableType }
-        ? Increment
-        : never)
+export type UpdateChanges<C extends CollectionShape> = ChangesOf<C['fields'], KeyName<C>, Item<C>>
+
+type ChangesOf<F extends Fields, KeyNames, I> = Unnamed<{
+  readonly [Name in keyof I]?: Name extends KeyNames
+    ? I[Name]
+    : I[Name] | IncrementOf<F[Name & keyof F]>
 }>
+
+type IncrementOf<F> = F extends { readonly type: IncrementableType } ? Increment : never
 
 /** Some members of `T`. */
 export type Some<T> = Unnamed<{ [Name in keyof T]?: T[Name] }>

@@ -157,6 +157,8 @@ const insertText = `{
     readonly due?: string | null;
 }`
 const updateText = insertText.replace('orderId:', 'orderId?:').replace('customer:', 'customer?:')
+// A number may also be an increment in process.
+const changesText = updateText.replace('total?: string', 'total?: string | Increment')
 const conditionsText = `{
     readonly orderId?: number | Operators<number> | null;
     readonly customer?: string | TextOperators<string> | null;
@@ -179,8 +181,8 @@ const shown: Readonly<Record<string, string>> = {
 
   item: `const item: ${itemText} | undefined`,
   got: `const got: ${itemText} | undefined`,
-  get: `(method) get(key: number): Promise<${itemText} | undefined>`,
-  own: `(method) get(key: number): Promise<${itemText} | undefined>`,
+  get: `(method) get(key: number, options?: GetOptions): Promise<${itemText} | undefined>`,
+  own: `(method) get(key: number, options?: GetOptions): Promise<${itemText} | undefined>`,
   result: `const result: SaveResult<${itemText}, ${names}>`,
   many: `const many: ManyResult<${itemText}, ${names}, number>`,
   keyOfMany: `(property) EntryOfMany<${names}, number>.key: number | null | undefined`,
@@ -251,7 +253,7 @@ describe('the quick info of an editor', () => {
     expect(opened.quickInfo('insert')).toContain(`insert(values: ${insertText}, options`)
     expect(opened.quickInfo('remoteInsert')).toContain(`insert(values: ${insertText}, options`)
     expect(opened.quickInfo('update')).toContain(
-      `update(key: number, values: ${updateText}, options`,
+      `update(key: number, values: ${changesText}, options`,
     )
     expect(opened.quickInfo('insertMany')).toContain(`values: readonly ${insertText}[], options`)
     expect(opened.quickInfo('filter')).toContain(
