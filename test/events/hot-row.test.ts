@@ -6,16 +6,15 @@ import {
   memoryStorage,
   openAccess,
   principal,
-  text,
   type CollectionDefinition,
 } from '../../src/entries/index.ts'
 import { createTestClient } from '../../src/entries/testing.ts'
 import { serverStorages } from '../kit/database-servers.ts'
+import { counting } from './counting.ts'
+import { clients, savesEach, together } from './together.ts'
 import { openStorage, storages, type Storage } from '../kit/storages.ts'
 
 const everywhere = [...new Set([...storages, ...serverStorages])]
-const clients = 20
-const savesEach = 5
 
 function open(on: Storage, collections: Record<string, CollectionDefinition>) {
   const service = createService({
@@ -26,44 +25,6 @@ function open(on: Storage, collections: Record<string, CollectionDefinition>) {
   })
   onTestFinished(() => service.close())
   return createTestClient(service)
-}
-
-/** Sends requests from 20 clients, each of which waits for its responses, and counts their statuses. */
-async function together(send: (client: number, save: number) => Promise<number>) {
-  const statuses: Record<number, number> = {}
-  await Promise.all(
-    Array.from({ length: clients }, async (_, client) => {
-      for (let save = 0; save < savesEach; save++) {
-        const status = await send(client, save)
-        statuses[status] = (statuses[status] ?? 0) + 1
-      }
-    }),
-  )
-  return statuses
-}
-
-const counts = { key: 'name', fields: { name: text(), value: integer(), by: text() } } as const
-
-const counting = {
-  'a synchronous handler': defineCollection(counts, {
-    events: {
-      Update: {
-        before: ({ item, stored }) => {
-          item.value = (stored.value ?? 0) + 1
-        },
-      },
-    },
-  }),
-  'an asynchronous handler': defineCollection(counts, {
-    events: {
-      Update: {
-        before: async ({ item, stored }) => {
-          await new Promise((resolve) => setTimeout(resolve, 2))
-          item.value = (stored.value ?? 0) + 1
-        },
-      },
-    },
-  }),
 }
 
 const products = defineCollection({

@@ -3,22 +3,13 @@ import { writeSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createService } from '../../src/entries/index.ts'
-import { mysqlStorage } from '../../src/entries/mysql.ts'
 import { toNodeHandler } from '../../src/entries/node.ts'
-import { postgresStorage } from '../../src/entries/postgres.ts'
-import { sqliteStorage } from '../../src/entries/sqlite.ts'
-import type { StorageAdapter } from '../../src/entries/storage.ts'
+import { storageOf, type ProcessDatabase } from '../kit/process-storage.ts'
 import { visitors } from '../kit/visitors.ts'
 import { keyedApplications } from './keyed-applications.ts'
 
-/** What a process has to do: which database it serves. */
-export type KeyedOrder =
-  | { readonly kind: 'sqlite'; readonly file: string }
-  | { readonly kind: 'postgres'; readonly address: object; readonly schema: string }
-  | { readonly kind: 'mariadb'; readonly address: object; readonly database: string }
-
 // A service of its own until its input ends, or until it is killed.
-const order = JSON.parse(process.argv[2] ?? '') as KeyedOrder
+const order = JSON.parse(process.argv[2] ?? '') as ProcessDatabase
 const service = createService({
   applications: keyedApplications,
   storage: await storageOf(order),
@@ -35,16 +26,3 @@ writeSync(1, `ready ${(server.address() as AddressInfo).port}\n`)
 process.stdin.resume()
 await once(process.stdin, 'end')
 process.exit(0)
-
-async function storageOf(given: KeyedOrder): Promise<StorageAdapter> {
-  if (given.kind === 'sqlite')
-    return sqliteStorage(given.file, { ensureSchema: true, busyTimeout: 5_000 })
-  if (given.kind === 'postgres') {
-    const { Pool } = await import('pg')
-    const options = `-c search_path=${given.schema}`
-    return postgresStorage(new Pool({ ...given.address, options, max: 4 }), { ensureSchema: true })
-  }
-  const { createPool } = (await import('mysql2/promise')).default
-  const pool = createPool({ ...given.address, database: given.database, connectionLimit: 4 })
-  return mysqlStorage(pool, { ensureSchema: true })
-}

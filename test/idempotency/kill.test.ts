@@ -1,59 +1,21 @@
-import { join } from 'node:path'
 import { Agent, request } from 'node:http'
 import { expect, test } from 'vitest'
-import {
-  address as mysqlAddress,
-  missingServer as missingMariaDb,
-  testDatabase,
-} from '../kit/mysql.ts'
-import { address, missingServer as missingPostgres, testSchema } from '../kit/postgres.ts'
+import { places } from '../kit/process-databases.ts'
+import type { ProcessDatabase } from '../kit/process-storage.ts'
 import { programs, type Running } from '../kit/programs.ts'
-import type { KeyedOrder } from './keyed-process.ts'
 
-// IDEMPOTENT_REQUESTS=2000 sends as many as the statement of the issue has.
+// Each is repeated up to three times. IDEMPOTENT_REQUESTS=2000 sends more.
 const requests = Number(process.env['IDEMPOTENT_REQUESTS'] ?? 100)
 const clients = requests > 500 ? 16 : 6
-const { start, folder } = programs<KeyedOrder>('test/idempotency/keyed-process.ts')
-
-interface Place {
-  readonly order: KeyedOrder
-  readonly drop: () => Promise<void>
-}
-
-const places: readonly (readonly [string, string | undefined, () => Promise<Place>])[] = [
-  [
-    'SQLite',
-    undefined,
-    async () => {
-      const file = join(folder(), 'data.db')
-      return { order: { kind: 'sqlite', file }, drop: async () => undefined }
-    },
-  ],
-  [
-    'PostgreSQL',
-    await missingPostgres(),
-    async () => {
-      const { name, drop } = await testSchema()
-      return { order: { kind: 'postgres', address, schema: name }, drop }
-    },
-  ],
-  [
-    'MariaDB',
-    await missingMariaDb(),
-    async () => {
-      const { name, drop } = await testDatabase()
-      return { order: { kind: 'mariadb', address: mysqlAddress, database: name }, drop }
-    },
-  ],
-]
+const { start, folder } = programs<ProcessDatabase>('test/idempotency/keyed-process.ts')
 
 /** Two processes, of which one is killed now and then. */
 class Servers {
-  readonly #order: KeyedOrder
+  readonly #order: ProcessDatabase
   readonly #running: Running[]
   kills = 0
 
-  constructor(order: KeyedOrder) {
+  constructor(order: ProcessDatabase) {
     this.#order = order
     this.#running = [start(order)]
   }
@@ -145,7 +107,7 @@ test.each(places)(
   { timeout: 120_000 + requests * 1000 },
   async (_, missing, create) => {
     if (missing !== undefined) return
-    const { order, drop } = await create()
+    const { order, drop } = await create(folder)
     const servers = new Servers(order)
     await servers.open()
     const titles = Array.from({ length: requests }, (_each, index) =>
