@@ -31,6 +31,8 @@ const doors: Readonly<Record<string, (given: unknown) => unknown>> = {
   get: (given) => notes()['get']?.(given),
   'get, a part of the key': (given) => notes()['get']?.([1, given]),
   'get(_, options)': (given) => notes()['get']?.(1, given),
+  getTagged: (given) => notes()['getTagged']?.(given),
+  'getTagged(_, options)': (given) => notes()['getTagged']?.(1, given),
   insert: (given) => notes()['insert']?.(given),
   'insert(_, options)': (given) => notes()['insert']?.({}, given),
   'insert, a value': (title) => notes()['insert']?.({ title }),

@@ -114,6 +114,7 @@ export const methodDoors: Readonly<
       count: inClient,
       exists: inClient,
       get: inClient,
+      getTagged: inClient,
       insert: inClient,
       update: inClient,
       delete: inClient,

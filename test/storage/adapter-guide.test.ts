@@ -16,6 +16,7 @@ const internal = {
     'estimatesCount',
     'events',
     'filtersDirectly',
+    'repeatable',
     'hasColumnDefaults',
     'hasCursor',
     'hasJson',

@@ -84,7 +84,11 @@ describe.each(changingServers)('a storage on $name', (kind) => {
 
   test('replaces or checks the other connections when a new one leads to another server', async () => {
     const storage = await opened(2)
-    const together = () => Promise.all([hold(storage), hold(storage)])
+    // Each keeps its connection until the other one has its own.
+    const together = () => {
+      const holding = { count: 0 }
+      return Promise.all([hold(storage, holding), hold(storage, holding)])
+    }
     await together()
     const before = server.opened()
     await server.set({ identity: '2021-01-01Z' })
@@ -107,11 +111,12 @@ describe.each(changingServers)('a storage on $name', (kind) => {
     },
   )
 
-  /** Keeps a connection while others need one too. */
-  function hold(storage: StorageAdapter): Promise<void> {
+  /** Keeps a connection until another one is in use too. */
+  function hold(storage: StorageAdapter, holding: { count: number }): Promise<void> {
     return storage.transaction({ mode: 'read', brief: false }, async (on) => {
       await on.filter(collection, queryOf(collection, {}))
-      await pause(20)
+      holding.count++
+      await expect.poll(() => holding.count, { timeout: 5_000, interval: 5 }).toBe(2)
     })
   }
 
