@@ -121,7 +121,7 @@ export type ClientSaveResult<C extends CollectionShape> = WithTag<
 >
 
 /** A result, with the tag of the stored version if the collection has `concurrency` and the save succeeded. */
-type WithTag<Result> = Result & { readonly etag?: string }
+export type WithTag<Result> = Result & { readonly etag?: string }
 
 /** The options of a call that reads pages. */
 export interface PageOptions<Field extends string = string, Selected extends string = Field>

@@ -8,9 +8,6 @@ export interface Increment {
   readonly amount: string
 }
 
-/** The types of fields that an {@link Increment} changes: their values are exact. */
-export type IncrementableType = 'integer' | 'bigint' | 'decimal'
-
 /**
  * Returns what adds an amount to the stored value of a field in `update` or `updateMany` in process, without a read before
  * it: `update(key, { stock: increment(5) })`. The item is locked, so no change by others is lost. The field has the type

@@ -1,5 +1,5 @@
 import type { Field, Fields, FieldValues } from './field.ts'
-import type { Increment, IncrementableType } from './increment.ts'
+import type { Increment } from './increment.ts'
 
 /** The fields and the key of a collection, from which its types are inferred. */
 export interface CollectionShape {
@@ -82,10 +82,10 @@ export type UpdateChanges<C extends CollectionShape> = ChangesOf<C['fields'], Ke
 type ChangesOf<F extends Fields, KeyNames, I> = Unnamed<{
   readonly [Name in keyof I]?: Name extends KeyNames
     ? I[Name]
-    : I[Name] | IncrementOf<F[Name & keyof F]>
+    : F[Name & keyof F] extends { readonly type: 'integer' | 'bigint' | 'decimal' }
+      ? I[Name] | Increment
+      : I[Name]
 }>
-
-type IncrementOf<F> = F extends { readonly type: IncrementableType } ? Increment : never
 
 /** Some members of `T`. */
 export type Some<T> = Unnamed<{ [Name in keyof T]?: T[Name] }>

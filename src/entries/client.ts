@@ -12,6 +12,7 @@ export type {
   SaveCallOptions,
   SelectedName,
   TaggedItem,
+  WithTag,
 } from '../client/calls.ts'
 export type { BasicCredential, ClientFetch, ClientOptions, Given } from '../client/options.ts'
 export { RequestError } from '../client/request-error.ts'

@@ -1,3 +1,4 @@
+export type { Concurrency } from '../definition/concurrency.ts'
 export type { PublishedField } from '../definition/published-field.ts'
 export { publishApplications } from '../definition/publish-applications.ts'
 export {
