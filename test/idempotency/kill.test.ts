@@ -5,7 +5,7 @@ import type { ProcessDatabase } from '../kit/process-storage.ts'
 import { programs, type Running } from '../kit/programs.ts'
 
 // Each is repeated up to three times. IDEMPOTENT_REQUESTS=2000 sends more.
-const requests = Number(process.env['IDEMPOTENT_REQUESTS'] ?? 100)
+const requests = Number(process.env['IDEMPOTENT_REQUESTS'] ?? 60)
 const clients = requests > 500 ? 16 : 6
 const { start, folder } = programs<ProcessDatabase>('test/idempotency/keyed-process.ts')
 
