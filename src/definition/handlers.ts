@@ -134,11 +134,9 @@ type AnyHandler = (event: never) => unknown
 export function repeatableEvents(
   declared: Handlers<CollectionShape> = {},
 ): ReadonlySet<'Insert' | 'Update' | 'Delete'> {
-  const { Save, Insert, Update, Delete } = declared
-  const isRepeatable = { Insert: Insert ?? {}, Update: Update ?? {}, Delete: Delete ?? {} }
+  const ofSave = declared.Save?.repeatable === true
   const names = (['Insert', 'Update', 'Delete'] as const).filter(
-    (name) =>
-      isRepeatable[name].repeatable === true || (name !== 'Delete' && Save?.repeatable === true),
+    (name) => declared[name]?.repeatable === true || (name !== 'Delete' && ofSave),
   )
   return new Set(names)
 }

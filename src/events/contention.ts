@@ -1,7 +1,7 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
-import { oneItem, type Condition, type Row } from '../request/query.ts'
+import { oneItem, type Condition, type Row, type StorageQuery } from '../request/query.ts'
 import { keyConditions } from '../request/resolve.ts'
 import {
   isStorageError,
@@ -20,6 +20,8 @@ export interface WrittenItem {
 
 /** How a unit of work meets others. */
 export interface ContentionOptions {
+  /** Whether its code does not wait; see `TransactionOptions`. */
+  readonly brief: boolean
   /** The item that its first statement reads and locks. Undefined: not known. */
   readonly item?: WrittenItem | undefined
   /** Whether the work is repeated after a conflict although code of the application was called. Default false. */
@@ -34,19 +36,22 @@ export interface ContentionOptions {
 export class Contention {
   readonly #runtime: Runtime
   readonly #isRepeatable: boolean
+  // Code that does not wait runs at the same time as other code only where transactions do.
+  readonly #takesTurns: boolean
   // The items that it writes, as far as they are known, and its turns at them.
   readonly #items = new Map<string, WrittenItem>()
   readonly #turns = new Map<string, () => void>()
   // Keys that inserts have found in use, although the transaction did not see their rows.
-  readonly #unseen = new Set<string>()
+  #unseen: Set<string> | undefined
   #pause: ConflictPause | undefined
   #conflict: StorageError | undefined
   #hasFailed = false
 
-  constructor(runtime: Runtime, { item, repeatsCode = false }: ContentionOptions) {
+  constructor(runtime: Runtime, { brief, item, repeatsCode = false }: ContentionOptions) {
     this.#runtime = runtime
     this.#isRepeatable = repeatsCode
-    if (item !== undefined) this.#items.set(this.#idOf(item), item)
+    this.#takesTurns = !brief || runtime.adapter.supports.rowLocks === true
+    if (item !== undefined && this.#takesTurns) this.#items.set(this.#idOf(item), item)
   }
 
   /** Waits for its turn at the items that are known. Undefined if there is nothing to wait for. */
@@ -139,7 +144,7 @@ export class Contention {
   ): Promise<Result> {
     try {
       const key = keyIn(collection, conditions)
-      if (key !== undefined) this.#take({ collection, key })
+      if (key !== undefined && this.#takesTurns) this.#take({ collection, key })
       return await call()
     } catch (error) {
       if (isConflict(error)) this.#conflict ??= error
@@ -170,7 +175,8 @@ export class Contention {
       if (!isStorageError(error) || error.kind !== 'duplicate') throw error
       const values = keyOf(collection, row, error)
       const isConflicting =
-        values !== undefined && (await isFirstUnseen(on, collection, values, this.#unseen))
+        values !== undefined &&
+        (await isFirstUnseen(on, collection, values, (this.#unseen ??= new Set())))
       if (!isConflicting) throw error
       throw new StorageError('unavailable', { cause: error, isConflict: true })
     }
@@ -181,10 +187,13 @@ export class Contention {
 const maxItems = 100
 
 /** Locks an item, if it exists. */
-async function lockItem(on: StorageTransaction, { collection, key }: WrittenItem): Promise<void> {
+async function lockItem(on: StorageTransaction, item: WrittenItem): Promise<void> {
+  await on.filter(item.collection, { ...keyQuery(item), lock: true })
+}
+
+function keyQuery({ collection, key }: WrittenItem): StorageQuery {
   const names = collection.key.map(({ name }) => name)
-  const query = oneItem(keyConditions(collection, key), names)
-  await on.filter(collection, { ...query, lock: true })
+  return oneItem(keyConditions(collection, key), names)
 }
 
 /** Returns the key among conditions; undefined if they do not have all of it. */
@@ -206,11 +215,8 @@ async function isFirstUnseen(
   values: readonly StoredValue[],
   unseen: Set<string>,
 ): Promise<boolean> {
-  const { application, name, key } = collection
-  const query = oneItem(
-    keyConditions(collection, values),
-    key.map((field) => field.name),
-  )
+  const { application, name } = collection
+  const query = keyQuery({ collection, key: values })
   try {
     if ((await on.filter(collection, query)).rows.length > 0) return false
   } catch {

@@ -16,7 +16,7 @@ import { rejection } from './save-stage.ts'
 import { deleteSteps, insertSteps, updateSteps } from './save-steps.ts'
 import { Scope, type NestedAccess, type Prepared, type ScopeSubject } from './scope.ts'
 import { traced } from './traced.ts'
-import { contendedItem, isBrief, isOneWrite } from './transaction-kind.ts'
+import { isBrief, isOneWrite, writtenItem } from './transaction-kind.ts'
 import type { Unit, UnitOptions } from './unit.ts'
 import { entriesOf, isAboutItem } from './write-faults.ts'
 
@@ -57,14 +57,13 @@ function eventIn(
   if (isShared && isServed && type !== 'Filter') throw notInTransaction(event)
   return whenPrepared(event, codeOf(event, unit, caller), (prepared) => {
     if (isShared) return eventOfCode(event, unit, caller, prepared)
-    const brief = isBrief(collection, unit.runtime)
     const oneWrite = isOneWrite(event)
     const options: UnitOptions<Outcome> = {
       mode: type === 'Filter' ? 'read' : 'write',
-      brief,
+      brief: isBrief(collection, unit.runtime),
       oneWrite,
       repeatsCode: collection.repeatable.has(type),
-      item: oneWrite ? undefined : contendedItem(event, unit.runtime, brief),
+      item: oneWrite ? undefined : writtenItem(event),
       isServed,
       undone: (rollback) => rollback.outcomeFor(caller.principal),
       rejectedAtCommit: (error) => rejectedAtCommit(event, error),

@@ -3,19 +3,9 @@ import type { DataEvent } from '../request/event.ts'
 import type { WrittenItem } from './contention.ts'
 import type { Runtime } from './runtime.ts'
 
-/**
- * Returns the item of an event, if its code could run at the same time as that of another event of the same item: code
- * that waits, or any code if transactions run at the same time.
- */
-export function contendedItem(
-  event: DataEvent,
-  { adapter }: Runtime,
-  brief: boolean,
-): WrittenItem | undefined {
-  if (event.type !== 'Update' && event.type !== 'Delete') return undefined
-  if (brief && adapter.supports.rowLocks !== true) return undefined
-  const { collection, key } = event
-  return { collection, key }
+/** Returns the item that an event writes, if that is known before it runs. */
+export function writtenItem(event: DataEvent): WrittenItem | undefined {
+  return event.type === 'Update' || event.type === 'Delete' ? event : undefined
 }
 
 /** Returns whether the unit of an event ends with its first write that succeeds, and can't fail after it. */
