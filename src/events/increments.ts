@@ -43,7 +43,7 @@ function requireFit(field: PublishedField, value: unknown, call: string): void {
 }
 
 /**
- * Returns an event whose increments are values: those of the stored item, with the amounts added. A field without a value is
+ * Returns an event whose increments are values: the stored values of the item, with the amounts added. A field without a value is
  * an error.
  */
 export function withIncrements(

@@ -19,7 +19,7 @@ export function stateOf(view: View, item: ItemOutcome['item']): MaybePromise<str
   }
   const { name, show } = version
   const value = 'json' in item ? memberOf(item.json, name) : show(item.row[name] ?? null)
-  // The fields are those of the roles of the caller, and of the definition. Both may change.
+  // The readable fields depend on the caller's roles and the definition. Both may change.
   return digestOf(JSON.stringify([readable.allNames, value]))
 }
 

@@ -125,7 +125,7 @@ export function timeAdvice({ scale }: Column): string {
   return scale === 0 ? "set storedAs: 'seconds' or readOnly: true" : 'set readOnly: true'
 }
 
-/** Returns a limit of the length of texts. `length`: that of the column, if it is known. */
+/** Returns a limit of the length of texts. `length`: the length of the column, if it is known. */
 export function limit(length = 0): { readonly maxLength?: number } {
   return length > 0 ? { maxLength: length } : {}
 }

@@ -125,7 +125,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     fields: {
       text: shown,
       double: {
-        // The shortest digits of the number, and not those of the nearest double.
+        // The shortest digits of the number, not the digits of the nearest double.
         kept: (_, { readOnly }) =>
           readOnly
             ? { ...columnTypes.double, value: (stored) => sql`(${stored}::text::float8)` }

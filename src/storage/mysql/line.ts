@@ -23,7 +23,7 @@ export class MysqlLine {
     client.on('error', this.lose)
   }
 
-  /** Sends a statement. `limit` is in milliseconds; default: that of the options. */
+  /** Sends a statement. `limit` is in milliseconds; default: the limit of the options. */
   async send(text: string, limit = this.#options.limit): Promise<unknown> {
     this.endPause()
     try {
