@@ -1,6 +1,7 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Condition, Row, SortField, StorageQuery } from '../request/query.ts'
+import { isStorageError } from '../storage/adapter.ts'
 import type {
   StorageAbilities,
   StorageAdapter,
@@ -14,8 +15,8 @@ import { rowOf } from './collections.ts'
 /** One requirement of the contract, and the code that tests it. */
 export interface ConformanceCase {
   readonly name: string
-  /** The ability, or the option of the kit, that the case requires. */
-  readonly needs?: Exclude<keyof StorageAbilities, 'conditions'> | 'another'
+  /** The ability, the method or the option of the kit that the case requires. */
+  readonly needs?: Exclude<keyof StorageAbilities, 'conditions'> | 'increments' | 'another'
   /** The kinds of conditions that the case requires, besides `equal` and `empty`. */
   readonly conditions?: readonly Condition['is'][]
   run(subject: Subject): Promise<void>
@@ -122,4 +123,16 @@ export function pick(row: Row, names: readonly string[]): Row {
 /** Resolves after a time in milliseconds. */
 export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}
+
+/** Repeats a transaction that storage rejects with `unavailable`, for instance because its reads are stale. */
+export async function retried<Result>(run: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run()
+    } catch (error) {
+      if (!isStorageError(error) || error.kind !== 'unavailable' || attempt === 200) throw error
+      await pause(attempt % 5)
+    }
+  }
 }

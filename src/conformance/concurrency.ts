@@ -1,7 +1,16 @@
 import { isStorageError } from '../storage/adapter.ts'
 import type { StorageAdapter, TransactionOptions } from '../storage/adapter.ts'
 import { ensure, equal } from './assertion.ts'
-import { equals, find, findValues, pause, store, writing, type ConformanceCase } from './case.ts'
+import {
+  equals,
+  find,
+  findValues,
+  pause,
+  retried,
+  store,
+  writing,
+  type ConformanceCase,
+} from './case.ts'
 import { customers, orderLines, rowOf } from './collections.ts'
 
 const brief = { mode: 'write', brief: true } as const
@@ -168,16 +177,4 @@ function increment(
       ensure(changed !== undefined, 'The row to increment is missing.')
     }),
   )
-}
-
-// Storage may reject a transaction whose reads are stale with `unavailable`. It is retried.
-async function retried<Result>(run: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await run()
-    } catch (error) {
-      if (!isStorageError(error) || error.kind !== 'unavailable' || attempt === 200) throw error
-      await pause(attempt % 5)
-    }
-  }
 }

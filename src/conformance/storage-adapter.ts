@@ -12,6 +12,7 @@ import { furtherConditionCases } from './further-conditions.ts'
 import { insertCases } from './insert.ts'
 import { keyCases } from './keys.ts'
 import { lifecycleCases } from './lifecycle.ts'
+import { lockCases } from './locks.ts'
 import { nameCases } from './names.ts'
 import { pageCases } from './page.ts'
 import { searchCases } from './search.ts'
@@ -66,6 +67,7 @@ const cases: readonly ConformanceCase[] = [
   ...nameCases,
   ...isolationCases,
   ...concurrencyCases,
+  ...lockCases,
   ...sequenceCases,
   ...textPageCases,
   ...lifecycleCases,
@@ -104,11 +106,13 @@ export function testStorageAdapter(options: ConformanceOptions): void {
 /** Returns what a case requires and the adapter lacks. */
 function lackOf(
   { needs, conditions = [] }: ConformanceCase,
-  { supports }: StorageAdapter,
+  { supports, increments }: StorageAdapter,
   { another }: ConformanceOptions,
 ): string | undefined {
   if (needs === 'another') return another === undefined ? needs : undefined
-  if (needs !== undefined && !supports[needs]) return needs
+  if (needs === 'increments') {
+    if (increments === undefined) return needs
+  } else if (needs !== undefined && supports[needs] !== true) return needs
   const { conditions: supported = plainConditions } = supports
   const kind = conditions.find((one) => !supported.includes(one))
   return kind === undefined ? undefined : `the condition ${kind}`

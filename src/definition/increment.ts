@@ -44,25 +44,19 @@ function incrementBy(name: string, amount: unknown, change: (text: string) => st
   return Object.freeze(Object.defineProperty({ amount: change(text) }, brand, { value: true }))
 }
 
-/**
- * Returns the sum of a value and an amount, exactly, with as many decimal places as `scale`. Undefined if the amount has
- * more.
- */
-export function exactSum(value: string, amount: string, scale: number): string | undefined {
-  const added = scaled(amount, scale)
-  const old = scaled(value, scale)
-  if (added === undefined || old === undefined) return undefined
-  const sum = old + added
-  const digits = String(sum < 0n ? -sum : sum).padStart(scale + 1, '0')
-  const whole = digits.slice(0, digits.length - scale)
-  const sign = sum < 0n ? '-' : ''
-  return scale === 0 ? sign + whole : `${sign}${whole}.${digits.slice(-scale)}`
-}
-
-function scaled(text: string, scale: number): bigint | undefined {
+/** Returns a decimal number as a number of units of its last decimal place; undefined if it has more places than `scale`. */
+export function unitsOf(text: string, scale: number): bigint | undefined {
   const [whole = '', fraction = ''] = text.split('.')
   const significant = fraction.replace(/0+$/, '')
   if (significant.length > scale) return undefined
   const sign = whole.startsWith('-') ? -1n : 1n
   return sign * BigInt(whole.replace('-', '') + significant.padEnd(scale, '0'))
+}
+
+/** Returns units of the last decimal place as a decimal number with as many places as `scale`. */
+export function textOfUnits(units: bigint, scale: number): string {
+  const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
+  const whole = digits.slice(0, digits.length - scale)
+  const sign = units < 0n ? '-' : ''
+  return scale === 0 ? sign + whole : `${sign}${whole}.${digits.slice(-scale)}`
 }

@@ -57,7 +57,7 @@ function eventIn(
   if (isShared && isServed && type !== 'Filter') throw notInTransaction(event)
   return whenPrepared(event, codeOf(event, unit, caller), (prepared) => {
     if (isShared) return eventOfCode(event, unit, caller, prepared)
-    const oneWrite = isOneWrite(event)
+    const oneWrite = isOneWrite(event, unit.runtime)
     const options: UnitOptions<Outcome> = {
       mode: type === 'Filter' ? 'read' : 'write',
       brief: isBrief(collection, unit.runtime),

@@ -11,10 +11,11 @@ import { fault, isSame } from '../request/submitted.ts'
 import { computedFaults } from './computed.ts'
 import { withIncrements } from './increments.ts'
 import { deleteReferred } from './delete-referred.ts'
-import type { SaveSteps } from './save-stage.ts'
+import type { Save, SaveSteps, WrittenItem } from './save-stage.ts'
 import type { Scope } from './scope.ts'
 import { addUnfit, readItem, writtenRow } from './stored-item.ts'
-import { fixedIn, needsNoStoredItem, writeUnread } from './unread-update.ts'
+import { addUnread, fixedIn, needsNoStoredItem, writeUnread } from './unread-update.ts'
+import { RejectedValues } from './write-faults.ts'
 
 /** The steps of an Insert: the submitted values, completed with defaults. */
 export const insertSteps: SaveSteps<InsertEvent> = {
@@ -73,23 +74,13 @@ function nullFaults(event: InsertEvent, scope: Scope): readonly ValidationEntry[
  */
 export const updateSteps: SaveSteps<UpdateEvent> = {
   open(save) {
-    const { scope, isPreview } = save
-    const { increments } = save.event
-    if (!isPreview && needsNoStoredItem(save.event, scope)) return undefined
-    return whenDone(readItem(save.event, scope, isPreview), ({ stored, unfit }) => {
-      if (increments !== undefined) save.event = withIncrements(save.event, increments, stored)
-      const { event } = save
-      const given = settable(event, scope)
-      Object.assign(save, { stored, unfit, draft: { ...stored, ...given } })
-      save.faults = allFaults(event, stored, scope)
-      // What is saved is found when it is written.
-      const untouched = unfit.filter((name) => !(name in given))
-      if (isPreview) addUnfit(event, scope, untouched)
-      return undefined
-    })
+    const { event, scope, isPreview } = save
+    return !isPreview && needsNoStoredItem(event, scope) ? undefined : openStored(save)
   },
-  write({ event, scope, stored: before, unfit, draft }) {
-    if (draft === null) return writeUnread(event, scope)
+  write(save) {
+    const { event, scope, stored: before, unfit, draft } = save
+    if (draft === null)
+      return event.increments === undefined ? writeUnread(event, scope) : writeIncrements(save)
     const { collection, conditions, submitted } = event
     const changed = (field: PublishedField, value: StoredValue): boolean => {
       const { name, readOnly } = field
@@ -107,6 +98,37 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
       row: writtenRow(event, scope, row, { reported: unfit }),
     }))
   },
+}
+
+/** Reads the item of an Update, and changes it by the submitted values. */
+function openStored(save: Save<UpdateEvent>): MaybePromise<undefined> {
+  const { scope, isPreview } = save
+  const { increments } = save.event
+  return whenDone(readItem(save.event, scope, isPreview), ({ stored, unfit }) => {
+    if (increments !== undefined) save.event = withIncrements(save.event, increments, stored)
+    const { event } = save
+    const given = settable(event, scope)
+    Object.assign(save, { stored, unfit, draft: { ...stored, ...given } })
+    save.faults = allFaults(event, stored, scope)
+    // What is saved is found when it is written.
+    const untouched = unfit.filter((name) => !(name in given))
+    if (isPreview) addUnfit(event, scope, untouched)
+    return undefined
+  })
+}
+
+/**
+ * Writes increments to an item that was not read. If storage has not added them, the locked item shows why: it does not
+ * exist, or has no room for them.
+ */
+function writeIncrements(save: Save<UpdateEvent>): MaybePromise<WrittenItem> {
+  return whenDone(addUnread(save.event, save.scope), (row) => {
+    if (row !== undefined) return { row }
+    return whenDone(openStored(save), () => {
+      if (save.faults.length > 0) throw new RejectedValues(save.faults)
+      return updateSteps.write(save)
+    })
+  })
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import type { DataEvent } from '../request/event.ts'
 import type { WrittenItem } from './contention.ts'
+import { roomConditions } from './increments.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Returns the item that an event writes, if that is known before it runs. */
@@ -9,13 +10,14 @@ export function writtenItem(event: DataEvent): WrittenItem | undefined {
 }
 
 /** Returns whether the unit of an event ends with its first write that succeeds, and can't fail after it. */
-export function isOneWrite(event: DataEvent): boolean {
+export function isOneWrite(event: DataEvent, { adapter }: Runtime): boolean {
   const { collection, output } = event
   if (event.type === 'Filter' || output !== undefined) return false
   const { type } = event
   // The item is read first, and locked.
   if (event.type !== 'Insert' && event.expected !== undefined) return false
-  if (event.type === 'Update' && event.increments !== undefined) return false
+  if (event.type === 'Update' && event.increments !== undefined)
+    if (roomConditions(event, adapter) === undefined) return false
   const { before, after } = collection.events[type] ?? {}
   // Application code may write other items, and a delete may write the items that refer to its item.
   if (before !== undefined || after !== undefined || collection.rulesOn[type].length > 0)

@@ -3,6 +3,7 @@ import { notFound } from '../errors.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { InsertEvent, UpdateEvent } from '../request/event.ts'
 import type { Row } from '../request/query.ts'
+import { roomConditions } from './increments.ts'
 import { changesReadReference } from './references.ts'
 import type { WrittenItem } from './save-stage.ts'
 import type { Scope } from './scope.ts'
@@ -15,7 +16,9 @@ import { isAboutItem } from './write-faults.ts'
  */
 export function needsNoStoredItem(event: UpdateEvent, scope: Scope): boolean {
   const { collection, view, submitted, increments, expected } = event
-  if (increments !== undefined || expected !== undefined) return false
+  if (expected !== undefined) return false
+  if (increments !== undefined && roomConditions(event, scope.unit.runtime.adapter) === undefined)
+    return false
   const { serve, rulesOn, events, references } = collection
   if (serve !== undefined || rulesOn.Update.length > 0 || view.rows.length > 0) return false
   if (events.Update !== undefined && handlersNeedItem(events.Update)) return false
@@ -66,6 +69,27 @@ export function writeUnread(event: UpdateEvent, scope: Scope): MaybePromise<Writ
     if (json === null) throw notFound()
     return json === undefined ? updateUnread(event, scope, changes) : { json }
   })
+}
+
+/**
+ * Adds the increments of an Update that needs no stored item, and writes its values. Undefined if the item does not exist, has
+ * no room for them, or storage rejects a value: nothing is written then.
+ */
+export function addUnread(event: UpdateEvent, scope: Scope): MaybePromise<Row | undefined> {
+  const { collection, conditions, increments } = event
+  const room = roomConditions(event, scope.unit.runtime.adapter) ?? []
+  const changes = { ...unreadChanges(event), ...increments }
+  return whenFailed(
+    () =>
+      whenDone(
+        scope.source.update(collection, [...conditions, ...room], changes),
+        (row) => row && writtenRow(event, scope, row, { reported: [] }),
+      ),
+    (error) => {
+      if (!isAboutItem(error)) throw error
+      return undefined
+    },
+  )
 }
 
 function updateUnread(event: UpdateEvent, scope: Scope, changes: Row): MaybePromise<WrittenItem> {

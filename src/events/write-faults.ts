@@ -28,6 +28,16 @@ export interface FailedSave {
 /** Thrown instead of a write of an item that refers to items which do not exist. */
 export class MissingReference extends Error {}
 
+/** Thrown instead of a write of values that do not fit the stored item. */
+export class RejectedValues extends Error {
+  readonly faults: readonly ValidationEntry[]
+
+  constructor(faults: readonly ValidationEntry[]) {
+    super()
+    this.faults = faults
+  }
+}
+
 /**
  * Returns the entries of the client for a failed write. Throws the error if it is not about the item. Storage reports
  * one violated constraint; all references and unique groups of the definition are checked again, so that the entries
@@ -39,6 +49,7 @@ export async function writeFaults(
 ): Promise<readonly ValidationEntry[]> {
   // Its message is among the findings.
   if (error instanceof HandlerRejection) return []
+  if (error instanceof RejectedValues) return error.faults
   const { event } = save
   const isMissing = error instanceof MissingReference
   if (event.type === 'Delete' || (!isMissing && !isAboutItem(error))) throw error

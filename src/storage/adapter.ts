@@ -1,5 +1,7 @@
 import { requirePlainObject } from '../checks/plain-object.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
+import type { StoredValue } from '../definition/field-type.ts'
+import type { Increment } from '../definition/increment.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../definition/published.ts'
 import type { StorageWarning } from '../observation/reports.ts'
@@ -52,6 +54,12 @@ export interface StorageReader {
   ): MaybePromise<StoragePage>
 }
 
+/**
+ * What an update writes, by the name of the field: a value, or an amount that is added to the stored one. An adapter gets
+ * amounts only of fields for which its `increments` returns true.
+ */
+export type RowChanges = Readonly<Record<string, StoredValue | Increment>>
+
 /** The operations of a transaction. Every call MUST reject after the transaction has ended. */
 export interface StorageTransaction extends StorageReader {
   /**
@@ -67,7 +75,7 @@ export interface StorageTransaction extends StorageReader {
   update(
     collection: PublishedCollection,
     conditions: readonly Condition[],
-    changes: Row,
+    changes: RowChanges,
   ): MaybePromise<Row | undefined>
   /**
    * Optional. Changes a row like `update`, and returns its item as JSON text with the fields of `select`, for a response:
@@ -180,6 +188,12 @@ export interface StorageAdapter extends StorageReader {
    * transaction.
    */
   enforces?(reference: Reference): boolean
+  /**
+   * Optional. Called after `open`. Returns whether `update` adds amounts to a field exactly, in the statement that evaluates
+   * the conditions, which then limit the stored value: `{ stock: { amount: '-1' } }`. Without it, the service locks the
+   * item and reads it first.
+   */
+  increments?(collection: PublishedCollection, field: PublishedField): boolean
   /**
    * Optional. Called after `open`. Returns what identifies the table of a collection: the same string for collections that
    * share their rows. Default: the name of the table in lower case.

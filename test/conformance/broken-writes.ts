@@ -1,3 +1,13 @@
+import { isIncrement } from '../../src/definition/increment.ts'
+import type { PublishedCollection } from '../../src/definition/published.ts'
+import { oneItem } from '../../src/request/query.ts'
+import type {
+  Condition,
+  Row,
+  RowChanges,
+  StorageAdapter,
+  StorageTransaction,
+} from '../../src/storage/adapter.ts'
 import { memoryStorage } from '../../src/storage/memory/memory.ts'
 import {
   withTransaction,
@@ -118,9 +128,39 @@ export const brokenWrites: readonly BrokenAdapter[] = [
     create: () =>
       withTransaction(same, (on) => ({
         ...on,
-        update: async (collection, conditions, changes) =>
+        update: async (collection, conditions, changes: Row) =>
           (await on.update(collection, conditions, changes)) && changes,
       })),
+  },
+  {
+    defect: 'declares locks of rows, and has none',
+    root: /can not write a locked row/,
+    create: () => {
+      const memory = memoryStorage()
+      return { ...memory, supports: { ...memory.supports, rowLocks: true } }
+    },
+  },
+  {
+    defect: 'adds amounts as doubles',
+    root: /adds amounts to stored values exactly/,
+    create: () =>
+      addingAmounts((on, collection, conditions, stored, changes) =>
+        on.update(collection, conditions, sums(stored, changes)),
+      ),
+  },
+  {
+    defect: 'adds amounts to the row of the key, whatever the other conditions are',
+    root: /adds amounts only if the conditions/,
+    create: () =>
+      addingAmounts(
+        (on, collection, conditions, stored, changes) =>
+          on.update(
+            collection,
+            conditions.filter(({ is }) => is === 'equal'),
+            sums(stored, changes),
+          ),
+        ['quantity', 'visits'],
+      ),
   },
   { defect: 'does not undo', root: /undoes everything/, create: withoutRollback },
   { defect: 'has no transactions', root: /undoes everything/, create: withoutTransactions },
@@ -179,3 +219,45 @@ export const brokenWrites: readonly BrokenAdapter[] = [
     create: () => withText((json) => json, 'all'),
   },
 ]
+
+/** Memory whose updates add amounts to the stored row as a function does. */
+function addingAmounts(
+  update: (
+    on: StorageTransaction,
+    collection: PublishedCollection,
+    conditions: readonly Condition[],
+    stored: Row,
+    changes: RowChanges,
+  ) => ReturnType<StorageTransaction['update']>,
+  fields: readonly string[] = ['quantity', 'visits', 'large', 'exact', 'amount'],
+): StorageAdapter {
+  const memory = memoryStorage()
+  return {
+    ...memory,
+    increments: (_, { name }) => fields.includes(name),
+    transaction: (options, work) =>
+      memory.transaction(options, (on) =>
+        work({
+          ...on,
+          update: async (collection, conditions, changes) => {
+            if (!Object.values(changes).some(isIncrement))
+              return on.update(collection, conditions, changes)
+            const keyed = conditions.filter(({ is }) => is === 'equal')
+            const query = { ...oneItem(keyed, collection.allNames), sort: [] }
+            const { rows } = await on.filter(collection, query)
+            return rows[0] && update(on, collection, conditions, rows[0], changes)
+          },
+        }),
+      ),
+  }
+}
+
+function sums(stored: Row, changes: RowChanges): Row {
+  return Object.fromEntries(
+    Object.entries(changes).map(([name, value]) => {
+      if (!isIncrement(value)) return [name, value]
+      const sum = Number(stored[name]) + Number(value.amount)
+      return [name, typeof stored[name] === 'string' ? String(sum) : sum]
+    }),
+  )
+}

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   bigint,
@@ -80,6 +81,75 @@ describe.each(everywhere)('on $name', (on) => {
     expect(saved).toMatchObject({ rejected: true, validations: [{ field: 'stock' }] })
     expect(await collection.get(1)).toMatchObject({ stock: 5, name: null })
   })
+})
+
+describe.each(serverStorages)('on $name', (on) => {
+  test('storage adds the amounts itself, and the item is read only if they do not fit', async () => {
+    let reads = 0
+    const storage = openStorage(on)
+    const { service, collection } = await withProduct({
+      ...storage,
+      transaction: (options, work) =>
+        storage.transaction(options, (inner) =>
+          work({
+            ...inner,
+            filter: (...query) => {
+              reads += 1
+              return inner.filter(...query)
+            },
+          }),
+        ),
+    })
+    const saved = await collection.update(1, {
+      stock: decrement(5),
+      sold: increment(),
+      price: increment('0.05'),
+      name: 'tea',
+    })
+    expect(saved).toMatchObject({
+      item: { stock: 0, sold: '9007199254740994', price: '0.15', name: 'tea' },
+    })
+    await service.as(principal('maria')).transaction(async (within) => {
+      await within.collection('app', 'products').update(1, { stock: increment() })
+    })
+    expect(reads).toBe(0)
+    const tooMany = await collection.update(1, { stock: decrement(2) })
+    expect(reads).toBe(1)
+    expect(tooMany).toEqual(await collection.update(1, { stock: -1 }))
+    reads = 1
+    expect(await collection.update(2, { stock: increment() })).toBeUndefined()
+    expect(reads).toBe(2)
+    expect(await collection.get(1)).toMatchObject({ stock: 1 })
+  })
+})
+
+test.each(serverStorages)('any amounts have the same outcome on $name as in memory', async (on) => {
+  const { collection: expected } = await withProduct()
+  const { collection } = await withProduct(openStorage(on))
+  const whole = (bits: number) =>
+    fc.oneof(
+      fc.bigInt({ min: -(2n ** BigInt(bits)), max: 2n ** BigInt(bits) }),
+      fc.bigInt({ min: -9n, max: 9n }),
+    )
+  const cents = (value: bigint) =>
+    `${value / 100n}.${String(value < 0n ? -value : value)
+      .padStart(2, '0')
+      .slice(-2)}`
+  const changes = fc.record(
+    {
+      stock: whole(53).map(increment),
+      sold: whole(64).map(increment),
+      price: whole(99).map((value) => increment(cents(value))),
+    },
+    { requiredKeys: [] },
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(changes, { minLength: 1, maxLength: 4 }), async (list) => {
+      for (const values of list)
+        expect(await collection.update(1, values)).toEqual(await expected.update(1, values))
+    }),
+    { numRuns: 60 },
+  )
 })
 
 test('a value beyond the type of its field is a rejected save', async () => {

@@ -37,6 +37,9 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
     ...(adapter.enforces !== undefined && {
       enforces: (reference) => adapter.enforces?.(reference) === true,
     }),
+    ...(adapter.increments !== undefined && {
+      increments: (collection, field) => adapter.increments?.(collection, field) === true,
+    }),
     ...(adapter.tableOf !== undefined && {
       tableOf: (collection) => String(adapter.tableOf?.(collection)),
     }),

@@ -44,6 +44,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
     open: mounts.open,
     connections: () => uniquelyNamed(distinct.flatMap((each) => each.connections?.() ?? [])),
     enforces: mounts.enforces,
+    increments: mounts.increments,
     [homeLookup]: mounts.homeByNames,
     tableOf: mounts.tableOf,
     filter: mounts.filter,
@@ -90,6 +91,9 @@ class Mounts {
       await adapter.open(own, readOnly)
     }
   }
+
+  readonly increments: Required<StorageAdapter>['increments'] = (collection, field) =>
+    this.#homeOf(collection).increments?.(collection, field) === true
 
   readonly enforces: Required<StorageAdapter>['enforces'] = (reference) => {
     const home = this.#homeOf(reference.from)

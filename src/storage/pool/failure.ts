@@ -1,5 +1,6 @@
 import type { PublishedCollection } from '../../definition/published.ts'
-import { isStorageError, StorageError, type Row } from '../adapter.ts'
+import { isIncrement } from '../../definition/increment.ts'
+import { isStorageError, StorageError, type RowChanges } from '../adapter.ts'
 import { exceeds, type WholeBits } from '../../schema/column-limits.ts'
 import type { Table } from '../../schema/model.ts'
 
@@ -52,7 +53,7 @@ export interface Written {
   readonly table: Table | undefined
   readonly collection: PublishedCollection
   /** The values of a save. Absent for a delete. */
-  readonly row?: Row
+  readonly row?: RowChanges
 }
 
 /** Converts an error of the driver to a StorageError. Returns any other error unchanged. */
@@ -77,8 +78,10 @@ export function storageFailure(
       .filter(({ name, column }) => {
         const own = table.find(column)
         if (own === undefined) return false
-        // An error names one column at most, or none.
-        return columns.includes(own.name) || exceeds(wholeBits, own, row[name] ?? null)
+        const value = row[name] ?? null
+        // An error names one column at most, or none. A sum may be too large, but its amount is not.
+        const isNamed = columns.includes(own.name)
+        return isNamed || (!isIncrement(value) && exceeds(wholeBits, own, value))
       })
       .map(({ name }) => name)
   }

@@ -30,6 +30,7 @@ import {
   textPageRead,
   type Read,
 } from './reads.ts'
+import { canIncrement } from '../sql/write-statements.ts'
 import { PoolTransaction } from './transaction.ts'
 
 /** What is prepared for a query. */
@@ -57,6 +58,7 @@ export function sqlStorage(database: Database): StorageAdapter {
     },
     open: storage.open,
     enforces: storage.enforces,
+    increments: storage.increments,
     tableOf: storage.tableOf,
     filter: storage.filter,
     ...(dialect.estimates !== undefined && { estimateCount: storage.estimateCount }),
@@ -116,6 +118,9 @@ class SqlStorage {
     })
 
   readonly enforces = (reference: Reference): boolean => this.#enforced.has(reference)
+
+  readonly increments: Required<StorageAdapter>['increments'] = (collection, field) =>
+    canIncrement(this.#tables, collection, field)
 
   readonly tableOf = ({ table }: PublishedCollection): string => this.#tables.identityOf(table)
 

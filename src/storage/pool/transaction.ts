@@ -1,6 +1,6 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
-import { isStorageError, type Row, type StorageTransaction } from '../adapter.ts'
+import { isStorageError, type RowChanges, type StorageTransaction } from '../adapter.ts'
 import type { Connection } from './connection.ts'
 import type { Isolation, Tables } from '../sql/dialect.ts'
 import { storageFailure, unavailable, type Operation } from './failure.ts'
@@ -13,7 +13,7 @@ interface WriteOptions {
   readonly operation: Operation
   readonly collection: PublishedCollection
   /** The values of a save. */
-  readonly row?: Row
+  readonly row?: RowChanges
   /** Whether the write is one statement. */
   readonly isAlone: boolean
 }
@@ -169,7 +169,8 @@ export class PoolTransaction implements StorageTransaction {
       // Without a begin, the server commits it.
       if (oneWrite && isAlone && !this.#hasBegun && this.#connection.session !== undefined) {
         const written = await call()
-        this.#hasEnded = true
+        // An update of a missing row has written nothing.
+        this.#hasEnded = written !== undefined
         return written
       }
       if (needsSavepoints) {

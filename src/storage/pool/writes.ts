@@ -1,5 +1,5 @@
 import type { PublishedCollection } from '../../definition/published.ts'
-import { StorageError, type Condition, type Row } from '../adapter.ts'
+import { StorageError, type Condition, type Row, type RowChanges } from '../adapter.ts'
 import { readsOthers } from '../sql/conditions.ts'
 import type { BoundStatement, Connection } from './connection.ts'
 import type { Tables } from '../sql/dialect.ts'
@@ -90,7 +90,7 @@ export async function updateRow(
 /** The changes of a row that meets conditions. */
 interface RowChange {
   readonly conditions: readonly Condition[]
-  readonly changes: Row
+  readonly changes: RowChanges
 }
 
 const noRow: Row = {}
@@ -99,7 +99,7 @@ const noRow: Row = {}
 function fixedNames(
   tables: Tables,
   { table, byName }: PublishedCollection,
-  changes: Row,
+  changes: RowChanges,
 ): readonly string[] {
   const found = tables.find(table)
   return Object.keys(changes).filter((name) => {
@@ -108,7 +108,7 @@ function fixedNames(
   })
 }
 
-function withoutUnchanged(changes: Row, fixed: readonly string[], stored: Row): Row {
+function withoutUnchanged(changes: RowChanges, fixed: readonly string[], stored: Row): RowChanges {
   const unchanged = fixed.filter((name) => changes[name] === stored[name])
   if (unchanged.length === 0) return changes
   return Object.fromEntries(Object.entries(changes).filter(([name]) => !unchanged.includes(name)))

@@ -1,9 +1,9 @@
-import type { Condition, Row } from '../adapter.ts'
+import type { Condition, RowChanges } from '../adapter.ts'
 
 /** The values that a statement may bind. */
 export interface Inputs {
   readonly conditions: readonly Condition[]
-  readonly row?: Row
+  readonly row?: RowChanges
   readonly needle?: string
   readonly limit?: number
   readonly offset?: number

@@ -1,7 +1,8 @@
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import { StorageError, type Condition, type Row } from '../adapter.ts'
+import { isIncrement } from '../../definition/increment.ts'
+import { StorageError, type Condition, type Row, type RowChanges } from '../adapter.ts'
 import { fieldOf, termsOf, where } from './conditions.ts'
 import { bind, type BoundStatement } from '../pool/connection.ts'
 import type { Tables } from './dialect.ts'
@@ -98,26 +99,49 @@ export function insertedStatement(
   return bind(text, { conditions: [], row })
 }
 
+/** Returns whether an update can add an amount to a field: its column has exact numbers, as new columns of its type. */
+export function canIncrement(
+  tables: Tables,
+  collection: PublishedCollection,
+  field: PublishedField,
+): boolean {
+  const { dialect, find } = tables
+  const found = find(collection.table)
+  const column = found?.find(field.column)
+  if (found === undefined || column?.isUpdatable === false) return false
+  const isNumber = field.type === 'integer' || field.type === 'bigint' || field.type === 'decimal'
+  return isNumber && typeOf({ dialect, found }, field) === dialect.columnTypes[field.type]
+}
+
 /** Returns the statement that changes a row. If updates return rows, it returns the row complete. */
 export function updateStatement(
   tables: Tables,
   collection: PublishedCollection,
   conditions: readonly Condition[],
-  changes: Row,
+  changes: RowChanges,
 ): BoundStatement {
   const names = Object.keys(changes)
+  const added = names.filter((changed) => isIncrement(changes[changed]))
   const matched = matchedShape(tables, collection, { conditions, search: null })
-  const text = tables.texts.find(`update${matched}\0${names.join('\0')}`, () => {
-    const { dialect } = tables
-    const place = placeOf(tables, collection)
-    const set = names.map((changed) => {
-      const field = fieldOf(collection, changed)
-      return sql`${name(dialect, columnOf(place.found, field).name)} = ${rowParameter(place, field, place.stored(field))}`
-    })
-    const update = sql`update ${place.table} set ${join(set)}${where(termsOf(place, conditions))}`
-    if (!dialect.writes.returning.includes('update')) return update
-    return sql`${update} returning ${complete(place)}`
-  })
+  const text = tables.texts.find(
+    `update${matched}\0${names.join('\0')}\0+${added.join('\0')}`,
+    () => {
+      const { dialect } = tables
+      const place = placeOf(tables, collection)
+      const set = names.map((changed) => {
+        const field = fieldOf(collection, changed)
+        const column = name(dialect, columnOf(place.found, field).name)
+        const stored = place.stored(field)
+        const value = rowParameter(place, field, stored)
+        return added.includes(changed)
+          ? sql`${column} = ${stored} + ${value}`
+          : sql`${column} = ${value}`
+      })
+      const update = sql`update ${place.table} set ${join(set)}${where(termsOf(place, conditions))}`
+      if (!dialect.writes.returning.includes('update')) return update
+      return sql`${update} returning ${complete(place)}`
+    },
+  )
   return bind(text, { conditions, row: changes })
 }
 
@@ -167,6 +191,7 @@ function rowParameter(place: TablePlace, field: PublishedField, stored?: Sql): S
     read({ row }) {
       const value = row?.[field.name] ?? null
       if (value === null) return null
+      if (isIncrement(value)) return value.amount
       if (!isStorable(value)) {
         throw new TypeError(
           `The value of ${field.name} has U+0000 or a lone surrogate, which ${database} can't store.`,

@@ -1,6 +1,6 @@
 import type { PublishedField } from '../../../definition/published-field.ts'
 import type { PublishedCollection } from '../../../definition/published.ts'
-import type { Condition, StorageQuery } from '../../adapter.ts'
+import type { Condition, Row, StorageQuery } from '../../adapter.ts'
 import { bindValue, columnTypeOf } from './columns.ts'
 import { fieldOf, readsOthers, where } from '../../sql/conditions.ts'
 import { joinedConditions, listSlots, writeConditions } from './conditions.ts'
@@ -197,7 +197,10 @@ const matchSlot = (match: MatchNeedle): Slot => ({
 
 function rowSlot(collection: PublishedCollection, name: string): Sql {
   const field = fieldOf(collection, name)
-  const slot: Slot = { read: ({ row }) => bindValue(field, row?.[name] ?? null) }
+  // The adapter does not add amounts.
+  const slot: Slot = {
+    read: ({ row }) => bindValue(field, (row as Row | undefined)?.[name] ?? null),
+  }
   return sql`${slot}`
 }
 
