@@ -135,20 +135,13 @@ export class KeyStore {
       if (expired !== undefined) await rows.remove({ id, created: expired.created })
       await rows.insert(row)
     } catch (error) {
-      if (isStorageError(error) && error.kind === 'duplicate') throw new KeyTaken()
-      if (isLockTimeout(error)) throw inProgress()
-      throw error
+      if (!isStorageError(error)) throw error
+      if (error.kind === 'duplicate') throw new KeyTaken()
+      throw error.isLocked ? inProgress() : error
     }
   }
 
   #after(milliseconds: number): string {
     return new Date(this.#dependencies.now().getTime() + milliseconds).toISOString()
   }
-}
-
-/** Returns whether another transaction has held the row for too long: with the codes of PostgreSQL, or MariaDB and MySQL. */
-function isLockTimeout(error: unknown): boolean {
-  if (!isStorageError(error) || error.kind !== 'unavailable' || error.isConflict) return false
-  const { code, errno } = Object(error.cause) as { code?: unknown; errno?: unknown }
-  return code === '55P03' || errno === 1205
 }

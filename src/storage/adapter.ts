@@ -252,6 +252,8 @@ export class StorageError extends Error {
   readonly retryAfter: number
   /** Of `unavailable`: whether another transaction has undone this one; it can be repeated now. Default false. */
   readonly isConflict: boolean
+  /** Of `unavailable`: whether another transaction has kept a row locked for too long. Default false. */
+  readonly isLocked: boolean
 
   constructor(
     kind: StorageErrorKind,
@@ -262,10 +264,11 @@ export class StorageError extends Error {
       readonly message?: string
       readonly retryAfter?: number
       readonly isConflict?: boolean
+      readonly isLocked?: boolean
     } = {},
   ) {
     requirePlainObject('The options', options, 'StorageError')
-    const { message = `storage: ${kind}`, cause, retryAfter = 1, isConflict = false } = options
+    const { message = `storage: ${kind}`, cause, retryAfter = 1 } = options
     if (!Number.isSafeInteger(retryAfter) || retryAfter < 0)
       throw new TypeError('StorageError: retryAfter must be a whole number of seconds')
     super(message, cause === undefined ? undefined : { cause })
@@ -273,7 +276,8 @@ export class StorageError extends Error {
     this.kind = kind
     this.fields = options.fields ?? []
     this.retryAfter = retryAfter
-    this.isConflict = isConflict
+    this.isConflict = options.isConflict ?? false
+    this.isLocked = options.isLocked ?? false
     Object.defineProperty(this, brand, { value: true })
   }
 }

@@ -144,8 +144,8 @@ export const brokenWrites: readonly BrokenAdapter[] = [
     defect: 'adds amounts as doubles',
     root: /adds amounts to stored values exactly/,
     create: () =>
-      addingAmounts((on, collection, conditions, stored, changes) =>
-        on.update(collection, conditions, sums(stored, changes)),
+      addingAmounts((on, { collection, conditions }, values) =>
+        on.update(collection, conditions, values),
       ),
   },
   {
@@ -153,12 +153,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
     root: /adds amounts only if the conditions/,
     create: () =>
       addingAmounts(
-        (on, collection, conditions, stored, changes) =>
-          on.update(
-            collection,
-            conditions.filter(({ is }) => is === 'equal'),
-            sums(stored, changes),
-          ),
+        (on, { collection, keyed }, values) => on.update(collection, keyed, values),
         ['quantity', 'visits'],
       ),
   },
@@ -220,14 +215,19 @@ export const brokenWrites: readonly BrokenAdapter[] = [
   },
 ]
 
+interface AddingUpdate {
+  readonly collection: PublishedCollection
+  readonly conditions: readonly Condition[]
+  /** The conditions of the key alone. */
+  readonly keyed: readonly Condition[]
+}
+
 /** Memory whose updates add amounts to the stored row as a function does. */
 function addingAmounts(
   update: (
     on: StorageTransaction,
-    collection: PublishedCollection,
-    conditions: readonly Condition[],
-    stored: Row,
-    changes: RowChanges,
+    target: AddingUpdate,
+    values: Row,
   ) => ReturnType<StorageTransaction['update']>,
   fields: readonly string[] = ['quantity', 'visits', 'large', 'exact', 'amount'],
 ): StorageAdapter {
@@ -245,7 +245,8 @@ function addingAmounts(
             const keyed = conditions.filter(({ is }) => is === 'equal')
             const query = { ...oneItem(keyed, collection.allNames), sort: [] }
             const { rows } = await on.filter(collection, query)
-            return rows[0] && update(on, collection, conditions, rows[0], changes)
+            const values = rows[0] && sums(rows[0], changes)
+            return values && update(on, { collection, conditions, keyed }, values)
           },
         }),
       ),

@@ -125,10 +125,8 @@ test.each(['insert', 'update'] as const)(
 
 test('if another transaction holds a key for too long, the response is 409', async () => {
   const storage = memoryStorage()
-  const cause = Object.assign(new Error('lock'), { code: '55P03' })
-  const shop = openShop(storage, {
-    wrap: (one) => failing(one, 'insert', new StorageError('unavailable', { cause })),
-  })
+  const locked = new StorageError('unavailable', { isLocked: true })
+  const shop = openShop(storage, { wrap: (one) => failing(one, 'insert', locked) })
   expect(await shop.send({ key: 'k' })).toMatchObject({
     status: 409,
     headers: { 'Retry-After': '1' },

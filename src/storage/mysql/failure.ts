@@ -45,7 +45,7 @@ export const errorKinds: Readonly<Record<string, FailureKind>> = {
   1160: 'unavailable',
   1161: 'unavailable',
   1203: 'unavailable',
-  1205: 'unavailable',
+  1205: 'locked',
   1206: 'unavailable',
   1226: 'unavailable',
   1290: 'unavailable',
@@ -84,13 +84,15 @@ export const mysqlErrors: Errors = {
   // Any other error undoes its statement alone.
   endsTransaction(error) {
     const kind = kindOf(error)
-    return kind === undefined || kind === 'conflict' || kind === 'unavailable'
+    return kind === undefined || ending.includes(kind)
   },
   // A failed COMMIT may have been carried out.
   isUndone: (error) => !isLost(error) && (error as ServerError).errno !== 1180,
   columnsOf,
   wholeBits: { tinyint: 8, smallint: 16, mediumint: 24, int: 32, bigint: 64 },
 }
+
+const ending: readonly FailureKind[] = ['conflict', 'locked', 'unavailable']
 
 /** Returns whether the connection can no longer be used. */
 export function isLost(error: unknown): boolean {

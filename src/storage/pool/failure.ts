@@ -8,11 +8,12 @@ import type { Table } from '../../schema/model.ts'
 export type Operation = 'read' | 'save' | 'delete'
 
 /**
- * What an error of a server means. `conflict`: another transaction has undone this one. `invalid`: the values are not
+ * What an error of a server means. `conflict`: another transaction has undone this one. `locked`: another one has kept a lock
+ * for too long. `invalid`: the values are not
  * accepted. `forbidden`: the role of the connection lacks a right, or a policy rejects the row.
  */
 export type FailureKind =
-  'conflict' | 'unavailable' | 'duplicate' | 'foreignKey' | 'invalid' | 'forbidden'
+  'conflict' | 'locked' | 'unavailable' | 'duplicate' | 'foreignKey' | 'invalid' | 'forbidden'
 
 /** What the codes of errors of the operating system mean that a driver passes on. */
 export const networkFailures = {
@@ -88,6 +89,8 @@ export function storageFailure(
   switch (kindOf(error)) {
     case 'conflict':
       return new StorageError('unavailable', { cause: error, isConflict: true })
+    case 'locked':
+      return new StorageError('unavailable', { cause: error, isLocked: true })
     case 'unavailable':
       return unavailable(error)
     case 'duplicate':

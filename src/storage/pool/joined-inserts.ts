@@ -37,6 +37,7 @@ const rowFaults: readonly (FailureKind | undefined)[] = [
   'duplicate',
   'foreignKey',
   'conflict',
+  'locked',
   'unavailable',
   'forbidden',
 ]

@@ -31,7 +31,7 @@ export const errorKinds: Readonly<Record<string, FailureKind>> = {
   '25P02': 'unavailable',
   '25P03': 'unavailable',
   '25P04': 'unavailable',
-  '55P03': 'unavailable',
+  '55P03': 'locked',
   '57014': 'unavailable',
   '57P01': 'unavailable',
   '57P02': 'unavailable',
