@@ -1,9 +1,9 @@
 import { HttpError, type DataProvider } from 'ra-core'
-import { openResource, type Item, type ProviderOptions, type Rejected } from './resource.ts'
+import { openResources, type Item, type ProviderOptions, type Rejected } from './resource.ts'
 
 /** A data provider of react-admin. A resource is a collection of the application. */
 export function reactAdminDataProvider(options: ProviderOptions): DataProvider {
-  const open = (resource: string) => openResource(options, resource)
+  const open = openResources(options)
 
   const provider: DataProvider = {
     supportAbortSignal: true,
@@ -24,8 +24,7 @@ export function reactAdminDataProvider(options: ProviderOptions): DataProvider {
     getManyReference: (resource, { target, id, filter, ...rest }) =>
       provider.getList(resource, { ...rest, filter: { ...(filter as Item), [target]: id } }),
     getOne: async (resource, { id, signal }) => {
-      const { collection, keyOf, recordOf } = open(resource)
-      return { data: recordOf(await collection.get(keyOf(id as string), signal && { signal })) }
+      return { data: await open(resource).read(id as string, signal) }
     },
     getMany: async (resource, { ids }) => {
       const { collection, keyOf, recordOf } = open(resource)
@@ -37,14 +36,10 @@ export function reactAdminDataProvider(options: ProviderOptions): DataProvider {
       return saved(collection.insert(changesOf(data as Item)), rejectedBy)
     },
     update: (resource, { id, data, previousData }) => {
-      const { collection, changesOf, keyOf, saved } = open(resource)
-      const values = changesOf(data as Item, previousData as Item)
-      return saved(collection.update(keyOf(id as string), values), rejectedBy)
+      const { changesOf, update } = open(resource)
+      return update(id as string, changesOf(data as Item, previousData as Item), rejectedBy)
     },
-    delete: (resource, { id }) => {
-      const { collection, keyOf, saved } = open(resource)
-      return saved(collection.delete(keyOf(id as string)), rejectedBy)
-    },
+    delete: (resource, { id }) => open(resource).remove(id as string, rejectedBy),
     updateMany: async (resource, { ids, data }) => {
       for (const id of ids) await provider.update(resource, { id, data, previousData: { id } })
       return { data: ids }

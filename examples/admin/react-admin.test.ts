@@ -15,11 +15,11 @@ import { startSales } from './service.ts'
 
 afterAll(openDocument())
 
-/** Renders a hook of react-admin against a service. `answer` is what the user says to warnings. */
+/** Renders a hook of react-admin against a service. `answer` is what the user says to warnings and conflicts. */
 async function render<Result>(useHook: () => Result, answer = true) {
-  const asked: string[] = []
-  const { options, inside, close } = await startSales((warnings) => {
-    asked.push(...warnings)
+  const asked: unknown[] = []
+  const { options, inside, close } = await startSales((question) => {
+    asked.push(...[question].flat())
     return answer
   })
   const dataProvider = reactAdminDataProvider(options)
@@ -103,3 +103,29 @@ test('items with a composite key are read and deleted', async () => {
   await remove[0]('lines', { id: '1,b', previousData: one.data })
   expect(await inside.lines.count()).toBe(1)
 })
+
+test.each([true, false])(
+  'a change of an order that another user has changed is shown with both states, and saved if that is confirmed: %s',
+  async (answer) => {
+    const { hook, inside, asked } = await render(
+      () => ({
+        one: useGetOne('orders', { id: 1 }),
+        update: useUpdate('orders', undefined, { returnPromise: true }),
+      }),
+      answer,
+    )
+    const { one, update } = await hook.once(({ one: { data } }) => data !== undefined)
+    await inside.orders.update(1, { title: 'theirs' })
+    const saving: Promise<unknown> = update[0]('orders', {
+      id: 1,
+      data: { ...one.data, title: 'mine' },
+      previousData: one.data,
+    })
+    if (answer) expect(await saving).toMatchObject({ title: 'mine' })
+    else await expect(saving).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' })
+    expect(asked).toEqual([
+      { mine: { title: 'mine' }, theirs: { id: 1, orderId: 1, title: 'theirs', quantity: 24 } },
+    ])
+    expect(await inside.orders.get(1)).toMatchObject({ title: answer ? 'mine' : 'theirs' })
+  },
+)

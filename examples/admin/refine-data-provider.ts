@@ -1,9 +1,9 @@
 import type { CrudFilter, DataProvider, HttpError } from '@refinedev/core'
-import { openResource, type Item, type ProviderOptions, type Rejected } from './resource.ts'
+import { openResources, type Item, type ProviderOptions, type Rejected } from './resource.ts'
 
 /** A data provider of refine. A resource is a collection of the application. */
 export function refineDataProvider(options: ProviderOptions, url: string): DataProvider {
-  const open = (resource: string) => openResource(options, resource)
+  const open = openResources(options)
 
   return {
     getApiUrl: () => url,
@@ -21,10 +21,7 @@ export function refineDataProvider(options: ProviderOptions, url: string): DataP
       })
       return { data: items.map(recordOf), total: count ?? 0 }
     },
-    getOne: async ({ resource, id }) => {
-      const { collection, keyOf, recordOf } = open(resource)
-      return { data: recordOf(await collection.get(keyOf(id))) }
-    },
+    getOne: async ({ resource, id }) => ({ data: await open(resource).read(id) }),
     getMany: async ({ resource, ids }) => {
       const { collection, keyOf, recordOf } = open(resource)
       const items = await Promise.all(ids.map((id) => collection.get(keyOf(id))))
@@ -35,13 +32,10 @@ export function refineDataProvider(options: ProviderOptions, url: string): DataP
       return saved(collection.insert(changesOf(variables as Item)), rejectedBy)
     },
     update: ({ resource, id, variables }) => {
-      const { collection, changesOf, keyOf, saved } = open(resource)
-      return saved(collection.update(keyOf(id), changesOf(variables as Item)), rejectedBy)
+      const { changesOf, update } = open(resource)
+      return update(id, changesOf(variables as Item), rejectedBy)
     },
-    deleteOne: ({ resource, id }) => {
-      const { collection, keyOf, saved } = open(resource)
-      return saved(collection.delete(keyOf(id)), rejectedBy)
-    },
+    deleteOne: ({ resource, id }) => open(resource).remove(id, rejectedBy),
   }
 }
 

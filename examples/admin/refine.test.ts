@@ -7,11 +7,11 @@ import { startSales } from './service.ts'
 
 afterAll(openDocument())
 
-/** Renders a hook of refine against a service. `answer` is what the user says to warnings. */
+/** Renders a hook of refine against a service. `answer` is what the user says to warnings and conflicts. */
 async function render<Result>(useHook: () => Result, answer = true) {
-  const asked: string[] = []
-  const { options, inside, close } = await startSales((warnings) => {
-    asked.push(...warnings)
+  const asked: unknown[] = []
+  const { options, inside, close } = await startSales((question) => {
+    asked.push(...[question].flat())
     return answer
   })
   const dataProvider = refineDataProvider(options, '/')
@@ -82,4 +82,35 @@ test('items with a composite key are read and deleted', async () => {
   expect(one.result).toEqual({ id: '1,b', orderId: 1, product: 'b', quantity: 2 })
   await remove.mutateAsync({ resource: 'lines', id: '1,b' })
   expect(await inside.lines.count()).toBe(1)
+})
+
+test.each([true, false])(
+  'a change of an order that another user has changed is shown with both states, and saved if that is confirmed: %s',
+  async (answer) => {
+    const { hook, inside, asked } = await render(
+      () => ({ one: useOne({ resource: 'orders', id: 1 }), update: useUpdate() }),
+      answer,
+    )
+    const { update } = await hook.once(({ one: { result } }) => result?.id === 1)
+    await inside.orders.update(1, { title: 'theirs' })
+    const saving = update.mutateAsync({ resource: 'orders', id: 1, values: { title: 'mine' } })
+    if (answer) expect((await saving).data).toMatchObject({ title: 'mine' })
+    else await expect(saving).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' })
+    expect(asked).toEqual([
+      { mine: { title: 'mine' }, theirs: { id: 1, orderId: 1, title: 'theirs', quantity: 24 } },
+    ])
+    expect(await inside.orders.get(1)).toMatchObject({ title: answer ? 'mine' : 'theirs' })
+  },
+)
+
+test('a delete of an order that another user has changed is rejected until it is confirmed', async () => {
+  const { hook, inside, asked } = await render(() => ({
+    one: useOne({ resource: 'orders', id: 1 }),
+    remove: useDelete(),
+  }))
+  const { remove } = await hook.once(({ one: { result } }) => result?.id === 1)
+  await inside.orders.update(1, { title: 'theirs' })
+  await remove.mutateAsync({ resource: 'orders', id: 1 })
+  expect(asked).toMatchObject([{ mine: {}, theirs: { title: 'theirs' } }])
+  expect(await inside.orders.get(1)).toBeUndefined()
 })

@@ -1,5 +1,5 @@
 import type { ApplicationDefinitions, CollectionDefinition, Json, SaveResult } from 'rowgate'
-import type { Client, ClientCollection } from 'rowgate/client'
+import { RequestError, type Client, type ClientCollection } from 'rowgate/client'
 
 /** An item whose fields are not typed. */
 export type Item = Readonly<Record<string, Json>>
@@ -17,17 +17,37 @@ export interface ProviderOptions {
   readonly keys: Readonly<Record<string, readonly string[]>>
   /** Asks the user whether to save although there are warnings. */
   readonly confirm: (warnings: readonly string[]) => Promise<boolean>
+  /** Shows the user that another one has changed the item, and asks whether to save nevertheless. */
+  readonly overwrite: (conflict: Conflict) => Promise<boolean>
+}
+
+/** An item that another user has changed since it was read. */
+export interface Conflict {
+  /** The values that the user wants to save; empty for a delete. */
+  readonly mine: Item
+  /** The item as it is now. */
+  readonly theirs: Item
+}
+
+type SaveError = (result: Rejected) => Error
+
+/** Returns a function that opens resources. They remember the versions of the items that were read. */
+export function openResources(options: ProviderOptions) {
+  const tags = new Map<string, string>()
+  return (name: string) => openResource(options, name, tags)
 }
 
 /** The collection of a resource, whose items have an `id`: the key, with commas in a composite one. */
-export function openResource(options: ProviderOptions, name: string) {
+function openResource(options: ProviderOptions, name: string, tags: Map<string, string>) {
   const collection: Collection = options.client.collection(options.application, name)
   const keyNames = options.keys[name] ?? ['id']
+  const keyOf = (id: string | number): Key =>
+    (keyNames.length === 1 ? id : String(id).split(',')) as Key
 
   /** Returns the item of a save. Warnings are confirmed by the user; `rejected` makes an error of findings. */
   async function saved(
     call: ReturnType<Collection['update']>,
-    rejected: (result: Rejected) => Error,
+    rejected: SaveError,
   ): Promise<{ readonly data: never }> {
     let result = await call
     while (result?.rejected === true) {
@@ -39,21 +59,65 @@ export function openResource(options: ProviderOptions, name: string) {
       if (!isConfirmed) throw rejected(result)
       result = await collection.confirm(result)
     }
-    return { data: recordOf(result?.item) }
+    return { data: versionOf(result?.item, result?.etag) }
+  }
+
+  /** Changes or deletes the version of an item that was read. If there is a newer one, the user decides. */
+  async function change(
+    id: string | number,
+    mine: Item,
+    call: (key: Key, version: { readonly ifMatch?: string }) => Promise<{ readonly data: never }>,
+  ): Promise<{ readonly data: never }> {
+    for (;;) {
+      const ifMatch = tags.get(tagName(id))
+      try {
+        return await call(keyOf(id), ifMatch === undefined ? {} : { ifMatch })
+      } catch (error) {
+        if (!(error instanceof RequestError && error.code.startsWith('PRECONDITION_'))) throw error
+        const theirs = await read(id)
+        if (!(await options.overwrite({ mine, theirs }))) throw error
+      }
+    }
+  }
+
+  async function read(id: string | number, signal?: AbortSignal): Promise<never> {
+    const found = await collection.getTagged(keyOf(id), signal && { signal })
+    return versionOf(found?.item, found?.etag)
   }
 
   /** Returns an item with its `id`. Throws for undefined. */
   function recordOf(item: Item | undefined): never {
     if (item === undefined) throw new Error('The item does not exist.')
+    return { ...item, id: idOf(item) } as never
+  }
+
+  /** Returns an item with its `id`, and remembers its version. */
+  function versionOf(item: Item | undefined, etag: string | undefined): never {
+    if (item !== undefined && etag !== undefined) tags.set(tagName(String(idOf(item))), etag)
+    return recordOf(item)
+  }
+
+  function idOf(item: Item): Json | undefined {
     const parts = keyNames.map((part) => item[part])
-    return { ...item, id: parts.length === 1 ? parts[0] : parts.join(',') } as never
+    return parts.length === 1 ? parts[0] : parts.join(',')
+  }
+
+  function tagName(id: string | number): string {
+    return `${name}/${id}`
   }
 
   return {
     collection,
+    keyOf,
+    read,
     recordOf,
     saved,
-    keyOf: (id: string | number) => (keyNames.length === 1 ? id : String(id).split(',')) as Key,
+    update: (id: string | number, values: Item, rejected: SaveError) =>
+      change(id, values, (key, version) =>
+        saved(collection.update(key, values, version), rejected),
+      ),
+    remove: (id: string | number, rejected: SaveError) =>
+      change(id, {}, (key, version) => saved(collection.delete(key, version), rejected)),
     /** Returns values without an `id` that is not a field, and those that are the same as before. */
     changesOf: (values: Item, before: Item = {}): Item =>
       Object.fromEntries(

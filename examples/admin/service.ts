@@ -13,12 +13,13 @@ import {
 } from 'rowgate'
 import { createClient } from 'rowgate/client'
 import { toNodeHandler } from 'rowgate/node'
-import type { ProviderOptions } from './resource.ts'
+import type { Conflict, ProviderOptions } from './resource.ts'
 
 const orders = defineCollection(
   {
     key: 'orderId',
     fields: { orderId: integer(), title: text(), quantity: integer() },
+    concurrency: { ifMatch: 'optional' },
   },
   {
     validations: [
@@ -39,7 +40,7 @@ const lines = defineCollection({
 })
 
 /** Starts a service with 25 orders and 2 lines, and returns the options of a data provider for it. */
-export async function startSales(answer: (warnings: readonly string[]) => boolean) {
+export async function startSales(answer: (question: readonly string[] | Conflict) => boolean) {
   const service = createService({
     applications: { sales: { collections: { orders, lines } } },
     storage: memoryStorage(),
@@ -66,6 +67,7 @@ export async function startSales(answer: (warnings: readonly string[]) => boolea
     application: 'sales',
     keys: { orders: ['orderId'], lines: ['orderId', 'product'] },
     confirm: async (warnings) => answer(warnings),
+    overwrite: async (conflict) => answer(conflict),
   }
   const close = async (): Promise<void> => {
     server.close()
