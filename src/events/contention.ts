@@ -2,7 +2,7 @@ import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import { oneItem, type Condition, type Row, type StorageQuery } from '../request/query.ts'
-import { keyConditions } from '../request/resolve.ts'
+import { keyConditions, keyIn } from '../request/resolve.ts'
 import {
   isStorageError,
   StorageError,
@@ -194,18 +194,6 @@ async function lockItem(on: StorageTransaction, item: WrittenItem): Promise<void
 function keyQuery({ collection, key }: WrittenItem): StorageQuery {
   const names = collection.key.map(({ name }) => name)
   return oneItem(keyConditions(collection, key), names)
-}
-
-/** Returns the key among conditions; undefined if they do not have all of it. */
-function keyIn(
-  { key }: PublishedCollection,
-  conditions: readonly Condition[],
-): readonly StoredValue[] | undefined {
-  const values = key.flatMap(({ name }) => {
-    const own = conditions.find((one) => one.is === 'equal' && one.field === name)
-    return own?.is === 'equal' ? [own.value] : []
-  })
-  return values.length > 0 && values.length === key.length ? values : undefined
 }
 
 /** Returns whether a transaction does not see the row of a key in use, for the first time of repeated work. */

@@ -7,7 +7,7 @@ import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import { meetsAll } from '../request/meets.ts'
 import { matchesQuery } from '../request/page-of-rows.ts'
 import { equal, oneItem, type Condition, type Row, type StorageQuery } from '../request/query.ts'
-import { keyConditions } from '../request/resolve.ts'
+import { keyConditions, keyIn } from '../request/resolve.ts'
 import { checkReturned } from '../request/returned-list.ts'
 import { itemOf } from '../request/serialize.ts'
 import { shownConditions } from '../request/show-conditions.ts'
@@ -85,7 +85,7 @@ class ServedSource implements StorageTransaction {
     const before = await this.#current(conditions)
     if (before === undefined) return undefined
     const given = {
-      key: keyValue(keyIn(collection, conditions)),
+      key: keyValue(keyIn(collection, conditions) ?? []),
       item: itemOf(collection, { ...before, ...changes }),
       changes: itemOf(collection, changes, Object.keys(changes)),
       stored: itemOf(collection, before),
@@ -102,7 +102,7 @@ class ServedSource implements StorageTransaction {
     const collection = this.#collection
     const before = await this.#current(conditions)
     if (before === undefined) return undefined
-    const key = keyValue(keyIn(collection, conditions))
+    const key = keyValue(keyIn(collection, conditions) ?? [])
     const given = { key, stored: itemOf(collection, before) }
     return this.#call('delete', given, (returned) => {
       if (typeof returned === 'boolean') return returned ? before : undefined
@@ -153,7 +153,7 @@ class ServedSource implements StorageTransaction {
     const collection = this.#collection
     if (this.#serve.get === undefined) return (await this.#page(query)).rows[0]
     const fields = fieldsOf(collection, query)
-    const key = keyIn(collection, query.conditions)
+    const key = keyIn(collection, query.conditions) ?? []
     const found = await this.#call('get', { key: keyValue(key), fields }, (returned) => {
       if (returned === undefined) return undefined
       const row = returnedRow(collection, 'get', returned, fields)
@@ -186,14 +186,6 @@ function contextOf(
   return name === 'filter' || name === 'get'
     ? { principal, signal, now, collection, find, system }
     : { principal, signal, now, collection, find, system, reject, information }
-}
-
-/** Returns the key among the conditions of an item. The key of its path comes first. */
-function keyIn({ key }: PublishedCollection, conditions: readonly Condition[]): StoredKey {
-  return key.map(({ name }) => {
-    const own = conditions.find((one) => one.is === 'equal' && one.field === name)
-    return own?.is === 'equal' ? own.value : null
-  })
 }
 
 /** Returns a key in the form that application code uses. */

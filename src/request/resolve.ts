@@ -37,6 +37,18 @@ export function keyConditions(
   }))
 }
 
+/** Returns the key that conditions require; undefined if they do not require all of it. The key of the path comes first. */
+export function keyIn(
+  { key }: PublishedCollection,
+  conditions: readonly Condition[],
+): readonly StoredValue[] | undefined {
+  const values = key.flatMap(({ name }) => {
+    const own = conditions.find((one) => one.is === 'equal' && one.field === name)
+    return own?.is === 'equal' ? [own.value] : []
+  })
+  return values.length > 0 && values.length === key.length ? values : undefined
+}
+
 /** Resolves equality conditions. Throws MALFORMED_QUERY for unknown names and invalid values. */
 export function resolveConditions(
   collection: PublishedCollection,
