@@ -2,7 +2,7 @@ import type { StorageReader, StorageTransaction } from '../../storage/adapter.ts
 import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { recordEvent } from './key-event.ts'
 import { instantOf, inactiveReason, minutesAfter } from './key-lifetime.ts'
-import { storedKey, type StoredKey } from './key-row.ts'
+import { findKey, storedKey, type StoredKey } from './key-row.ts'
 import { isKeyText } from './key-form.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import { table, tableReader } from '../../storage/table.ts'
@@ -76,27 +76,42 @@ export async function storeMissingKey(
 /** Retires a key in the transaction that stores its successor, by the identifier of the successor. */
 export type Retire = (transaction: StorageTransaction, successor: string) => Promise<void>
 
-/**
- * Prepares the retirement of a rotated key: now, or after an overlap in minutes. Rejects with a TypeError
- * for an inactive key. The returned function also rejects with a TypeError if the key was rotated or
- * revoked in between, so that concurrent rotations store a single successor.
- */
-export async function retireKey(
+/** A key that is rotated, as it was read. */
+export interface RotatedKey extends StoredKey {
+  /** How often it was rotated before it was read. */
+  readonly rotations: number
+}
+
+/** Reads a key that is rotated; undefined if there is none. */
+export async function findRotated(
   storage: SecurityStorage,
-  seen: StoredKey,
+  keyId: string,
+): Promise<RotatedKey | undefined> {
+  // Read first: a rotation that comes in between is one of the key that is read then.
+  const rotations = await countRotations(storage, keyId)
+  const key = await findKey(storage, keyId)
+  return key && { ...key, rotations }
+}
+
+/**
+ * Returns what retires a rotated key: now, or after an overlap in minutes. Throws a TypeError for an inactive key. The
+ * returned function rejects with a TypeError if the key was rotated or revoked since it was read, so that concurrent
+ * rotations store a single successor.
+ */
+export function retireKey(
+  seen: RotatedKey,
   { overlap, at }: { readonly overlap: number; readonly at: Date },
-): Promise<Retire> {
+): Retire {
   requireActive(seen, at)
   const end = minutesAfter(at, overlap, 'keys.rotate.overlap')
   const changes = overlap === 0 ? { revoked: end } : { expires: earlier(seen.expires, end) }
-  // A key that expires earlier is not changed, so only its events show a concurrent rotation.
-  const rotations = await countRotations(storage, seen.keyId)
 
   return async (transaction, successor) => {
     const again = await countRotations(transaction, seen.keyId)
     const unchanged = { hash: seen.hash, revoked: null, expires: seen.expires }
     const row = await table(transaction, keys).change(unchanged, changes)
-    if (row === undefined || again !== rotations) throw changedMeanwhile()
+    // A key that expires earlier is not changed, so only its events show a concurrent rotation.
+    if (row === undefined || again !== seen.rotations) throw changedMeanwhile()
     await recordEvent(transaction, seen, { event: 'rotated', reason: successor }, at)
   }
 }

@@ -8,7 +8,7 @@ import { requireChosenKey, storeMissingKey } from './key-changes.ts'
 import { expiryOf, instantOf } from './key-lifetime.ts'
 import { findKey, keyRecord, newKey, storedKey, type StoredKey } from './key-row.ts'
 import { revokeKey } from './key-changes.ts'
-import { retireKey } from './key-changes.ts'
+import { findRotated, retireKey } from './key-changes.ts'
 import type {
   ChosenKey,
   KeyEvent,
@@ -150,14 +150,14 @@ class StorageKeyring {
     const call = 'keys.rotate'
     checkCall(call, identifier, keyId)
     const { overlap, expiresIn } = checkCall(call, rotationShape, rotation)
-    const seen = await findKey(this.#options.storage, keyId)
+    const seen = await findRotated(this.#options.storage, keyId)
     if (seen === undefined) throw unknownKey(call)
     const provider = this.#options.providers.find((one) => one.identifier === seen.provider)
     if (provider === undefined) {
       throw new TypeError(`${call}: the service has no provider for this key; add it again`)
     }
     const at = this.#options.now()
-    const retire = await retireKey(this.#options.storage, seen, { overlap, at })
+    const retire = retireKey(seen, { overlap, at })
     const { user, description } = seen
     const expires = expiryOf(provider, expiresIn, at, call)
     await this.#requireUser(user, `${call}.user`)

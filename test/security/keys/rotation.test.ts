@@ -4,7 +4,12 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { equal } from '../../../src/request/query.ts'
 import { securityCollections } from '../../../src/security/collections.ts'
-import { retireKey, revokeKey } from '../../../src/security/keys/key-changes.ts'
+import {
+  findRotated,
+  retireKey,
+  revokeKey,
+  type RotatedKey,
+} from '../../../src/security/keys/key-changes.ts'
 import { findKey, type StoredKey } from '../../../src/security/keys/key-row.ts'
 import type { NewKey } from '../../../src/security/keys/key-store.ts'
 import { sqliteStorage } from '../../../src/entries/sqlite.ts'
@@ -226,9 +231,8 @@ describe.each(storageNames)('rotation over %s', (storage) => {
   test('events of other keys do not stop a rotation', async () => {
     const { fixture, key } = await withKey(storage, 5)
     const { storage: shared, clock } = fixture
-    const seen = await shared.transaction(writing, (on) => findKey(on, key.keyId))
-    const options = { overlap: 10, at: clock.now() }
-    const retire = await retireKey(shared, seen as StoredKey, options)
+    const seen = await findRotated(shared, key.keyId)
+    const retire = retireKey(seen as RotatedKey, { overlap: 10, at: clock.now() })
     await fixture.keys.create({ user: 'maria' })
     await shared.transaction(writing, (on) => retire(on, 'successor'))
     const [event] = (await fixture.keys.audit({ keyId: key.keyId })).slice(-1)
