@@ -1,5 +1,6 @@
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { Reference } from '../../definition/published.ts'
+import type { BoundStatement } from '../pool/connection.ts'
 import { slotCount } from '../sql/conditions.ts'
 import type {
   Dialect,
@@ -11,6 +12,7 @@ import type {
   TypedColumn,
 } from '../sql/dialect.ts'
 import { both, join, raw, rowsOf, sql, type Slot, type Sql } from '../sql/fragments.ts'
+import { offsetSlot } from '../sql/statements.ts'
 import type { Column, Table, TableLookup } from '../../schema/model.ts'
 import { changesValue, columnKinds } from '../../schema/mysql/column-kinds.ts'
 import { columnTypesIn, described, haveSameBytes } from '../../schema/mysql/column-types.ts'
@@ -49,6 +51,7 @@ export function mysqlDialect(server: MysqlServer): Dialect {
       changes: changesValue,
     },
     terms,
+    joined: joinedReads,
     search: searchTerms(server),
     transactions,
     schema: {
@@ -116,6 +119,31 @@ const terms: Terms = {
   startsWith: ({ sql: column }, text) =>
     sql`${column} like ${text((start) => `${start.replace(/[|%_]/g, '|$&')}%`)} escape '|'`,
 }
+
+// Statements of one shape have the same object.
+const joinedTexts = new WeakMap<Sql, Sql[]>()
+
+function joinedReads(statements: readonly BoundStatement[]): BoundStatement {
+  const [{ sql: query }] = statements as readonly [BoundStatement]
+  const { length } = statements
+  const texts = joinedTexts.get(query) ?? []
+  joinedTexts.set(query, texts)
+  const joined = (texts[length] ??= join(
+    Array.from({ length }, (_, index) => marked(query, index)),
+    raw(' union all '),
+  ))
+  return { sql: joined, values: statements.flatMap(({ values }) => values) }
+}
+
+/** Returns a query whose rows begin with a number. */
+function marked({ texts: [first = '', ...others], slots }: Sql, mark: number): Sql {
+  const query = { texts: [first.replace(/^select /, `select ${mark}, `), ...others], slots }
+  // Without a limit, the order of a part of a union is ignored.
+  const isLimited = slots.at(-1) === offsetSlot && others.at(-1) === ''
+  return isLimited ? sql`(${query})` : sql`(${query} limit ${raw(noLimit)})`
+}
+
+const noLimit = '18446744073709551615'
 
 /** Returns how a server searches. */
 function searchTerms(server: MysqlServer): SearchTerms {

@@ -1,4 +1,5 @@
-import type { BoundStatement, Connections } from './connection.ts'
+import type { BoundStatement, Connection, Connections, TextRow } from './connection.ts'
+import type { Read } from './reads.ts'
 import type { BoundValue, Sql } from '../sql/fragments.ts'
 
 /** How a read outside of transactions gets its connection. */
@@ -11,50 +12,217 @@ export interface ReadRoute {
   readonly writes?: () => number
 }
 
-/**
- * Runs a read, or returns the result of an equal one that still waits for its connection. The read calls `begin` when
- * it has one, before it sends anything.
- */
-export type JoinReads<Result> = (
-  route: ReadRoute,
-  statement: BoundStatement,
-  read: (begin: () => void) => Promise<Result>,
-) => Promise<Result>
-
-interface WaitingRead<Result> {
-  readonly route: ReadRoute
-  readonly writes: number
-  /** When it began to wait, on the clock of `performance`. */
-  readonly since: number
-  readonly result: Promise<Result>
+/** What {@link JoinedReads} need. */
+export interface JoiningReads {
+  /** Runs work with a connection of a route. The work may run twice. */
+  readonly run: <Value>(
+    route: ReadRoute,
+    work: (connection: Connection) => Promise<Value>,
+  ) => Promise<Value>
+  /**
+   * Returns one statement for several that differ in their values, see {@link Dialect.joined}.
+   */
+  readonly join: (statements: readonly BoundStatement[]) => BoundStatement
+  /** Milliseconds after which no more reads join one that still waits: it may be given up soon. */
+  readonly maxWait: number
 }
 
-/**
- * Returns a function that runs equal reads once. A statement that has not been sent shows every write that had ended
- * when the last of its readers arrived. A read that has waited for more than `maxWait` milliseconds is not joined,
- * because it may be given up soon.
- */
-export function joinedReads<Result>(maxWait: number): JoinReads<Result> {
-  // Statements of one shape have the same object.
-  const waiting = new WeakMap<Sql, Map<string, WaitingRead<Result>>>()
+/** The most reads in one statement. */
+const maxReads = 16
+// Statements of one shape that run at the same time. More would leave nothing to join.
+const maxRunning = 4
+// By how many milliseconds other reads may delay one, and from how many on a statement is too slow to wait for.
+const maxDelay = 5
+const slow = 20
+// After so many joined statements that have failed although each read alone succeeds, the shape is not joined again.
+const maxDoubts = 3
 
-  return (route, { sql, values }, read) => {
-    const reads = waiting.get(sql) ?? new Map<string, WaitingRead<Result>>()
-    waiting.set(sql, reads)
-    const key = keyOf(values)
+/**
+ * Reads outside of transactions. Equal reads that wait are run once, and those that differ only in their values are one
+ * statement, in which each keeps its own values. A read is not delayed while few statements of its shape run. It is sent after
+ * it has arrived, so that it shows every write that had ended then.
+ */
+export class JoinedReads<Result> {
+  readonly #options: JoiningReads
+  // Statements of one shape have the same object.
+  readonly #lanes = new WeakMap<Sql, Lane<Result>>()
+
+  constructor(options: JoiningReads) {
+    this.#options = options
+  }
+
+  /** Runs a read, alone or with others. */
+  read(route: ReadRoute, read: Read<Result>): Promise<Result> {
+    const { sql } = read.statement
+    let lane = this.#lanes.get(sql)
+    if (lane === undefined) {
+      lane = new Lane(this.#options)
+      this.#lanes.set(sql, lane)
+    }
+    return lane.read(route, read)
+  }
+}
+
+/** The reads of one shape. */
+class Lane<Result> {
+  readonly #options: JoiningReads
+  /** Reads that have not been sent, and that others may join. */
+  #open: Batch<Result> | undefined
+  readonly #queue: Batch<Result>[] = []
+  #running = 0
+  /** How many reads may be one statement at the moment. */
+  #limit = maxRunning
+  /** The usual milliseconds of a statement of one read. */
+  #usual = 0
+  #doubts = 0
+
+  constructor(options: JoiningReads) {
+    this.#options = options
+  }
+
+  read(route: ReadRoute, read: Read<Result>): Promise<Result> {
+    const key = keyOf(read.statement.values)
     const writes = route.writes?.() ?? 0
     const since = performance.now()
-    const equal = reads.get(key)
-    if (equal?.route === route && equal.writes === writes && since - equal.since <= maxWait) {
-      return equal.result
+    const open = this.#open
+    const isOpen = open !== undefined && open.route === route && open.writes === writes
+    if (isOpen && since - open.since <= this.#options.maxWait) {
+      const equal = open.reads.get(key)
+      if (equal !== undefined) return equal.result
+      const isJoinable = read.statement.isPlannedByValues !== true
+      if (isJoinable && open.reads.size < this.#limit) return open.add(key, read)
     }
-    const leave = (): void => {
-      if (reads.get(key) === own) reads.delete(key)
+    const batch = new Batch<Result>(route, writes, since)
+    const result = batch.add(key, read)
+    this.#open = batch
+    if (this.#limit > 1 && this.#running >= maxRunning) this.#wait(batch)
+    else void this.#send(batch)
+    return result
+  }
+
+  /** Sends a batch when a statement of its shape has ended, or after a time. */
+  #wait(batch: Batch<Result>): void {
+    this.#queue.push(batch)
+    batch.timer = setTimeout(() => {
+      this.#queue.splice(this.#queue.indexOf(batch), 1)
+      void this.#send(batch)
+    }, this.#options.maxWait)
+  }
+
+  #sendNext(): void {
+    const next = this.#queue.shift()
+    if (next === undefined) return
+    clearTimeout(next.timer)
+    void this.#send(next)
+  }
+
+  async #send(batch: Batch<Result>): Promise<void> {
+    const { join, run } = this.#options
+    let statement: BoundStatement | undefined
+    let began = 0
+    this.#running++
+    try {
+      const rows = await run(batch.route, (connection) => {
+        if (this.#open === batch) this.#open = undefined
+        began = performance.now()
+        statement ??= batch.statement(join)
+        return connection.rows(statement)
+      })
+      this.#learn(batch.reads.size, performance.now() - began)
+      batch.settle(rows)
+    } catch (error) {
+      if (this.#open === batch) this.#open = undefined
+      if (statement === undefined || batch.reads.size === 1) batch.fail(error)
+      else void this.#sendEach(batch)
     }
-    const own = { route, writes, since, result: read(leave) }
-    reads.set(key, own)
-    own.result.catch(leave)
-    return own.result
+    this.#running--
+    this.#sendNext()
+  }
+
+  /** Sends the reads of a failed statement one by one: only one of them may be at fault. */
+  async #sendEach(batch: Batch<Result>): Promise<void> {
+    const alone = [...batch.reads].map(([key, read]) => {
+      const own = new Batch<Result>(batch.route, batch.writes, batch.since)
+      own.take(key, read)
+      void this.#send(own)
+      return read.result
+    })
+    const outcomes = await Promise.allSettled(alone)
+    if (outcomes.every(({ status }) => status === 'fulfilled')) this.#doubts++
+    if (this.#doubts >= maxDoubts) this.#limit = 1
+  }
+
+  /** Notes how long a statement has taken: with few reads, it waits for the network, and with more of them, it takes longer. */
+  #learn(reads: number, time: number): void {
+    if (this.#doubts >= maxDoubts) return
+    if (reads === 1) {
+      this.#usual = this.#usual === 0 ? time : this.#usual * 0.8 + time * 0.2
+      if (this.#limit === 1 && this.#usual < slow) this.#limit = 2
+    } else if (time > this.#usual + maxDelay) this.#limit = Math.floor(this.#limit / 2)
+    else if (reads === this.#limit) this.#limit = Math.min(maxReads, this.#limit * 2)
+    if (this.#usual >= slow) this.#limit = 1
+  }
+}
+
+/** A read that waits for its rows. */
+interface WaitingRead<Result> {
+  readonly read: Read<Result>
+  readonly result: Promise<Result>
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+/** Reads of one statement. */
+class Batch<Result> {
+  readonly route: ReadRoute
+  readonly writes: number
+  /** When its first read arrived, on the clock of `performance`. */
+  readonly since: number
+  readonly reads = new Map<string, WaitingRead<Result>>()
+  timer: NodeJS.Timeout | undefined
+
+  constructor(route: ReadRoute, writes: number, since: number) {
+    this.route = route
+    this.writes = writes
+    this.since = since
+  }
+
+  add(key: string, read: Read<Result>): Promise<Result> {
+    let settle: Pick<WaitingRead<Result>, 'resolve' | 'reject'> | undefined
+    const result = new Promise<Result>((resolve, reject) => {
+      settle = { resolve, reject }
+    })
+    this.reads.set(key, { read, result, ...(settle as NonNullable<typeof settle>) })
+    return result
+  }
+
+  take(key: string, read: WaitingRead<Result>): void {
+    this.reads.set(key, read)
+  }
+
+  /** Returns the statement of the reads. */
+  statement(join: JoiningReads['join']): BoundStatement {
+    const statements = [...this.reads.values()].map(({ read }) => read.statement)
+    const [first] = statements as [BoundStatement]
+    return statements.length === 1 ? first : join(statements)
+  }
+
+  /** Gives each read its rows. */
+  settle(rows: readonly TextRow[]): void {
+    const all = [...this.reads.values()]
+    const parts: TextRow[][] | undefined = all.length === 1 ? undefined : all.map(() => [])
+    if (parts !== undefined) for (const row of rows) parts[Number(row[0])]?.push(row.slice(1))
+    for (const [index, { read, resolve, reject }] of all.entries()) {
+      try {
+        resolve(read.page(parts?.[index] ?? rows))
+      } catch (error) {
+        reject(error)
+      }
+    }
+  }
+
+  fail(error: unknown): void {
+    for (const { reject } of this.reads.values()) reject(error)
   }
 }
 

@@ -18,7 +18,7 @@ import type { Connection, TextRow } from './connection.ts'
 import type { Database } from './database.ts'
 import { storageFailure } from './failure.ts'
 import { JoinedInserts } from './joined-inserts.ts'
-import { joinedReads, type JoinReads, type ReadRoute } from './joined-reads.ts'
+import { JoinedReads, type JoiningReads, type ReadRoute } from './joined-reads.ts'
 import { joiningInserts } from './one-write.ts'
 import { openTables } from './opening.ts'
 import {
@@ -80,8 +80,8 @@ export function sqlStorage(database: Database): StorageAdapter {
 class SqlStorage {
   readonly #database: Database
   readonly #primary: ReadRoute
-  readonly #joinRows: JoinReads<readonly TextRow[]>
-  readonly #joinTexts: JoinReads<StorageTextPage | undefined>
+  readonly #rowReads: JoinedReads<readonly TextRow[]>
+  readonly #textReads: JoinedReads<StorageTextPage | undefined>
   readonly #enforced = new Set<Reference>()
   readonly #changing = new WeakSet<Table>()
   #tables: Tables
@@ -95,8 +95,13 @@ class SqlStorage {
     const names = foldedNames
     this.#database = database
     this.#primary = { use }
-    this.#joinRows = joinedReads(acquireTimeout / 10)
-    this.#joinTexts = joinedReads(acquireTimeout / 10)
+    const joining: JoiningReads = {
+      run: (route, work) => this.#onConnection(work, route.use),
+      join: dialect.joined,
+      maxWait: acquireTimeout / 10,
+    }
+    this.#rowReads = new JoinedReads(joining)
+    this.#textReads = new JoinedReads(joining)
     this.#tables = { dialect, texts: statementTexts(0), names, ...names([]) }
   }
 
@@ -139,21 +144,21 @@ class SqlStorage {
       )
     }
     const { statement, page } = pageRead(this.#tables, collection, query)
-    return page(await this.#readOnce(this.#joinRows, route, { statement, page: (rows) => rows }))
+    return page(await this.#rowReads.read(route, { statement, page: (rows) => rows }))
   }
 
   readonly filterText: NonNullable<StorageAdapter['filterText']> = (collection, given, context) => {
     const known = this.#planned.get(given)
     const read = known?.collection === collection ? known.read.deref() : undefined
     if (read !== undefined) {
-      return this.#readOnce(this.#joinTexts, this.#routeOf(collection, context), read)
+      return this.#textReads.read(this.#routeOf(collection, context), read)
     }
     const query = foldedSearch(collection, given)
     // A search for doubles needs two statements.
     if (isEmpty(query) || searchedDoubles(collection, query).length > 0) return undefined
     const made = textPageRead(this.#tables, collection, query)
     if (Object.isFrozen(given)) this.#planned.set(given, { collection, read: new WeakRef(made) })
-    return this.#readOnce(this.#joinTexts, this.#routeOf(collection, context), made)
+    return this.#textReads.read(this.#routeOf(collection, context), made)
   }
 
   readonly estimateCount: NonNullable<StorageAdapter['estimateCount']> = (collection, conditions) =>
@@ -211,20 +216,5 @@ class SqlStorage {
   /** Returns how a read gets its connection. Reads of requests, which have a context, may use a replica. */
   #routeOf(collection: PublishedCollection, context: ReadContext | undefined): ReadRoute {
     return (context && this.#database.reading?.(collection)) ?? this.#primary
-  }
-
-  /** Runs a read outside of transactions, or joins an equal one. */
-  #readOnce<Result>(
-    join: JoinReads<Result>,
-    route: ReadRoute,
-    { statement, page }: Read<Result>,
-  ): Promise<Result> {
-    return join(route, statement, (begin) => {
-      const rows = this.#onConnection((connection) => {
-        begin()
-        return connection.rows(statement)
-      }, route.use)
-      return rows.then(page)
-    })
   }
 }

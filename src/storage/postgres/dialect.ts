@@ -20,6 +20,7 @@ import { columnOf, placeOf } from '../sql/table-conditions.ts'
 import { columnKinds, kindOf } from '../../schema/postgres/column-kinds.ts'
 import { columnTypes, listSlot } from '../../schema/postgres/column-types.ts'
 import { postgresErrors } from './failure.ts'
+import { joinedReads } from './joined-reads.ts'
 import { postgresInspection } from '../../schema/postgres/inspection.ts'
 import { indexedSearches } from '../../schema/search-index.ts'
 
@@ -84,6 +85,7 @@ export const postgresDialect: Dialect = {
     contains: (column, text) => sql`strpos(${ordered(column)}, ${text}::text) > 0`,
     startsWith: (column, text) => sql`starts_with(${ordered(column)}, ${text()}::text)`,
   },
+  joined: joinedReads,
   search: {
     escaped(character) {
       if (/[A-Za-z0-9 ]/.test(character)) return character

@@ -3,7 +3,7 @@ import type { StoredValue } from '../../definition/field-type.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Row } from '../adapter.ts'
-import type { Connection } from '../pool/connection.ts'
+import type { BoundStatement, Connection } from '../pool/connection.ts'
 import type { Inputs, Slot, Sql } from './fragments.ts'
 import type { Errors } from '../pool/failure.ts'
 import type { DeclaredType, FoundTables, TableDialect } from '../../schema/database.ts'
@@ -67,6 +67,11 @@ export interface Dialect extends TableDialect {
   kept(column: Column, field: PublishedField): ColumnType | undefined
   readonly writes: Writes
   readonly terms: Terms
+  /**
+   * Returns one statement that reads the rows of several, which have the same text (one `sql` object) and other values. Each of its rows begins
+   * with the index of its statement among them. The rows of a statement stay in their order.
+   */
+  joined(statements: readonly BoundStatement[]): BoundStatement
   readonly search: SearchTerms
   /** How searches are indexed. Absent: a search reads the table. */
   readonly searchIndex?: SearchIndexes

@@ -53,8 +53,9 @@ export function pageStatement(
   return isPlannedByValues ? { ...statement, isPlannedByValues } : statement
 }
 
-const limitSlot: Slot = { read: ({ limit }) => limit as number }
-const offsetSlot: Slot = { read: ({ offset }) => offset as number }
+/** Where a page ends and begins. These parameters have no type of their own in the text. */
+export const limitSlot: Slot = { read: ({ limit }) => limit as number }
+export const offsetSlot: Slot = { read: ({ offset }) => offset as number }
 
 function pageText(
   tables: Tables,
