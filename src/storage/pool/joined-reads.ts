@@ -85,8 +85,8 @@ class Lane<Result> {
     const writes = route.writes?.() ?? 0
     const since = performance.now()
     const open = this.#open
-    const isOpen = open !== undefined && open.route === route && open.writes === writes
-    if (isOpen && since - open.since <= this.#options.maxWait) {
+    const isSame = open?.route === route && open.writes === writes
+    if (isSame && since - open.since <= this.#options.maxWait) {
       const equal = open.reads.get(key)
       if (equal !== undefined) return equal.result
       const isJoinable = read.statement.isPlannedByValues !== true

@@ -139,8 +139,10 @@ describe.each(pooledServers)('joined reads of $name', ({ missing, start }) => {
       fc.asyncProperty(shapes, seeds, async (shape, each) => {
         const queries = each.map((own) => queryOf(shape, own))
         requested += queries.length
-        const found = await Promise.all(queries.map((query) => storage.filter(samples, query)))
-        const own = await Promise.all(queries.map((query) => expected.filter(samples, query)))
+        const found = await Promise.all(
+          queries.map(async (query) => storage.filter(samples, query)),
+        )
+        const own = await Promise.all(queries.map(async (query) => expected.filter(samples, query)))
         for (const [index, page] of found.entries()) {
           const { rows: wanted = [], count } = own[index] ?? {}
           const selected = wanted.map((row) =>
