@@ -1,31 +1,28 @@
 import type { MaybePromise } from '../../maybe-promise.ts'
-import type { StorageAdapter, StorageTransaction } from '../adapter.ts'
+import type { Row, StorageAdapter, StorageTransaction } from '../adapter.ts'
 import { holdTransaction, type HeldTransaction } from '../held-transaction.ts'
-import type { JoinedInserts } from './joined-inserts.ts'
+import type { JoinedWrites } from './joined-writes.ts'
 
 type RunTransaction = StorageAdapter['transaction']
 
-/** Returns transactions of which those that begin with their only write, an insert, join it with others. */
-export function joiningInserts(
-  transaction: RunTransaction,
-  inserts: JoinedInserts,
-): RunTransaction {
+/** Returns transactions of which those that begin with their only write, an insert or update, join it with others. */
+export function joiningWrites(transaction: RunTransaction, writes: JoinedWrites): RunTransaction {
   return (options, work) =>
     options.oneWrite === true
-      ? runOneWrite(() => holdTransaction({ transaction }, options), inserts, work)
+      ? runOneWrite(() => holdTransaction({ transaction }, options), writes, work)
       : transaction(options, work)
 }
 
 async function runOneWrite<Result>(
   begin: () => HeldTransaction,
-  inserts: JoinedInserts,
+  writes: JoinedWrites,
   work: (transaction: StorageTransaction) => MaybePromise<Result>,
 ): Promise<Result> {
   let joined: Promise<unknown> | undefined
   let hasEnded = false as boolean
   let held: HeldTransaction | undefined
 
-  /** Returns the transaction in which everything runs but a first insert. */
+  /** Returns the transaction in which everything runs but a first write. */
   async function on(): Promise<StorageTransaction> {
     await joined?.catch(() => undefined)
     if (hasEnded) throw new Error('The transaction has ended.')
@@ -33,22 +30,32 @@ async function runOneWrite<Result>(
     return held.begun
   }
 
+  function isFirst(): boolean {
+    return joined === undefined && held === undefined
+  }
+
+  /** Waits for a first write. If it has written a row, the transaction has ended. */
+  function join<Written extends Row | undefined>(write: Promise<Written>): Promise<Written> {
+    const written = write.then((row) => {
+      hasEnded = row !== undefined
+      return row
+    })
+    joined = written
+    return written
+  }
+
   try {
     const result = await work({
       filter: async (collection, query) => (await on()).filter(collection, query),
       async insert(collection, row) {
-        const isFirst = joined === undefined && held === undefined
-        if (!isFirst || !inserts.canJoin(collection, row))
-          return (await on()).insert(collection, row)
-        const inserted = inserts.insert(collection, row).then((stored) => {
-          hasEnded = true
-          return stored
-        })
-        joined = inserted
-        return inserted
+        const inserted = isFirst() ? writes.insert(collection, row) : undefined
+        return inserted === undefined ? (await on()).insert(collection, row) : join(inserted)
       },
-      update: async (collection, conditions, changes) =>
-        (await on()).update(collection, conditions, changes),
+      async update(collection, conditions, changes) {
+        const updated = isFirst() ? writes.update(collection, conditions, changes) : undefined
+        if (updated === undefined) return (await on()).update(collection, conditions, changes)
+        return join(updated)
+      },
       delete: async (collection, conditions) => (await on()).delete(collection, conditions),
     })
     await joined?.catch(() => undefined)

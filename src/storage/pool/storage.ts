@@ -17,9 +17,9 @@ import { statementTexts } from '../sql/shape.ts'
 import type { Connection, TextRow } from './connection.ts'
 import type { Database } from './database.ts'
 import { storageFailure } from './failure.ts'
-import { JoinedInserts } from './joined-inserts.ts'
+import { JoinedWrites } from './joined-writes.ts'
 import { JoinedReads, type JoiningReads, type ReadRoute } from './joined-reads.ts'
-import { joiningInserts } from './one-write.ts'
+import { joiningWrites } from './one-write.ts'
 import { openTables } from './opening.ts'
 import {
   estimateCount,
@@ -65,7 +65,7 @@ export function sqlStorage(database: Database): StorageAdapter {
     transaction:
       dialect.writes.joins === undefined
         ? storage.transaction
-        : joiningInserts(storage.transaction, storage.joinedInserts()),
+        : joiningWrites(storage.transaction, storage.joinedWrites()),
     ...(dialect.inspection !== undefined && { inspect: storage.inspect }),
     close: storage.close,
   })
@@ -182,8 +182,8 @@ class SqlStorage {
     }
   }
 
-  joinedInserts(): JoinedInserts {
-    return new JoinedInserts({
+  joinedWrites(): JoinedWrites {
+    return new JoinedWrites({
       use: this.#database.use,
       tablesNow: () => this.#tables,
       changing: this.#changing,

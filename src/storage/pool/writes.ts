@@ -96,7 +96,7 @@ interface RowChange {
 const noRow: Row = {}
 
 /** Returns the names of changes of columns that the role may not change. It may send their values back. */
-function fixedNames(
+export function fixedNames(
   tables: Tables,
   { table, byName }: PublishedCollection,
   changes: RowChanges,

@@ -20,7 +20,7 @@ import { columnOf, placeOf } from '../sql/table-conditions.ts'
 import { columnKinds, kindOf } from '../../schema/postgres/column-kinds.ts'
 import { columnTypes, listSlot } from '../../schema/postgres/column-types.ts'
 import { postgresErrors } from './failure.ts'
-import { joinedReads } from './joined-reads.ts'
+import { arraysOf, joinedReads, joinedUpdate } from './joined.ts'
 import { postgresInspection } from '../../schema/postgres/inspection.ts'
 import { indexedSearches } from '../../schema/search-index.ts'
 
@@ -46,6 +46,7 @@ export const postgresDialect: Dialect = {
     },
     joins: ({ runsCode }) => runsCode === false,
     joined: joinedInsert,
+    joinedUpdates: { text: joinedUpdate, values: arraysOf },
     returning: ['insert', 'update', 'delete'],
     changes: cutsSpaces,
   },

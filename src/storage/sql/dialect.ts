@@ -8,6 +8,7 @@ import type { Inputs, Slot, Sql } from './fragments.ts'
 import type { Errors } from '../pool/failure.ts'
 import type { DeclaredType, FoundTables, TableDialect } from '../../schema/database.ts'
 import type { StatementTexts } from './shape.ts'
+import type { UpdateParts } from './write-statements.ts'
 import type { Column, Table, TableNames } from '../../schema/model.ts'
 
 /** How a database keeps the values of a field type. */
@@ -97,6 +98,8 @@ export interface Writes {
    * row as it is, for instance because of a trigger that is new since the start. Default: the server does.
    */
   joined?(insert: Sql, joined: JoinedInsert): Sql
+  /** One statement for updates of different rows. Default: none is joined. */
+  readonly joinedUpdates?: JoinedUpdates
   /** The writes that return their rows. The rows of others are read by a statement of their own. */
   readonly returning: readonly ('insert' | 'update' | 'delete')[]
   /** The number that the last insert has generated. Required if inserts return no rows. */
@@ -112,6 +115,14 @@ export interface JoinedInsert {
   readonly values: readonly Sql[]
   /** The number of rows. */
   readonly count: number
+}
+
+/** How several updates are one statement. */
+export interface JoinedUpdates {
+  /** Returns the text. Each of its rows begins with the index of its update; a row that is missing has none. */
+  text(parts: UpdateParts): Sql
+  /** Returns its values, from the statements of the updates. */
+  values(updates: readonly BoundStatement[]): BoundStatement['values']
 }
 
 /** A column with the type of its field. */

@@ -85,6 +85,18 @@ export function typeOf(
   return type
 }
 
+/** Returns whether the column of a field has the type of new columns, so that it compares and keeps values exactly. */
+export function isPlainColumn(
+  { dialect, find }: Tables,
+  { table }: PublishedCollection,
+  field: PublishedField,
+): boolean {
+  const found = find(table)
+  return (
+    found !== undefined && typeOf({ dialect, found }, field) === dialect.columnTypes[field.type]
+  )
+}
+
 const typesOfTable = new WeakMap<Table, Map<PublishedField, ColumnType>>()
 
 /** Returns names in quotes, with points between them. */

@@ -5,13 +5,14 @@ import { isIncrement } from '../../definition/increment.ts'
 import { StorageError, type Condition, type Row, type RowChanges } from '../adapter.ts'
 import { fieldOf, termsOf, where } from './conditions.ts'
 import { bind, type BoundStatement } from '../pool/connection.ts'
-import type { Tables } from './dialect.ts'
+import type { JoinedUpdates, Tables } from './dialect.ts'
 import { join, sql, type Sql } from './fragments.ts'
 import { identityOf } from './shape.ts'
 import { matchedShape } from './statements.ts'
 import { isStorable } from './stored-text.ts'
 import {
   columnOf,
+  isPlainColumn,
   name,
   placedColumn,
   placeOf,
@@ -105,12 +106,19 @@ export function canIncrement(
   collection: PublishedCollection,
   field: PublishedField,
 ): boolean {
-  const { dialect, find } = tables
-  const found = find(collection.table)
-  const column = found?.find(field.column)
-  if (found === undefined || column?.isUpdatable === false) return false
+  const isUpdatable = tables.find(collection.table)?.find(field.column)?.isUpdatable !== false
   const isNumber = field.type === 'integer' || field.type === 'bigint' || field.type === 'decimal'
-  return isNumber && typeOf({ dialect, found }, field) === dialect.columnTypes[field.type]
+  return isNumber && isUpdatable && isPlainColumn(tables, collection, field)
+}
+
+/** The parts of a statement that changes a row. */
+export interface UpdateParts {
+  /** Up to the new values. */
+  readonly set: Sql
+  /** The conditions, with WHERE. */
+  readonly where: Sql
+  /** What follows RETURNING: the row complete. */
+  readonly returned: Sql
 }
 
 /** Returns the statement that changes a row. If updates return rows, it returns the row complete. */
@@ -120,29 +128,68 @@ export function updateStatement(
   conditions: readonly Condition[],
   changes: RowChanges,
 ): BoundStatement {
-  const names = Object.keys(changes)
-  const added = names.filter((changed) => isIncrement(changes[changed]))
-  const matched = matchedShape(tables, collection, { conditions, search: null })
-  const text = tables.texts.find(
-    `update${matched}\0${names.join('\0')}\0+${added.join('\0')}`,
-    () => {
-      const { dialect } = tables
-      const place = placeOf(tables, collection)
-      const set = names.map((changed) => {
-        const field = fieldOf(collection, changed)
-        const column = name(dialect, columnOf(place.found, field).name)
-        const stored = place.stored(field)
-        const value = rowParameter(place, field, stored)
-        return added.includes(changed)
-          ? sql`${column} = ${stored} + ${value}`
-          : sql`${column} = ${value}`
-      })
-      const update = sql`update ${place.table} set ${join(set)}${where(termsOf(place, conditions))}`
-      if (!dialect.writes.returning.includes('update')) return update
-      return sql`${update} returning ${complete(place)}`
-    },
-  )
+  const shape = `update${updateShape(tables, collection, conditions, changes)}`
+  const text = tables.texts.find(shape, () => {
+    const { set, where: terms, returned } = updateParts(tables, collection, conditions, changes)
+    if (!tables.dialect.writes.returning.includes('update')) return sql`${set}${terms}`
+    return sql`${set}${terms} returning ${returned}`
+  })
   return bind(text, { conditions, row: changes })
+}
+
+/** Returns the statement that changes several rows, of statements that change one each and have the same text. */
+export function joinedUpdateStatement(
+  tables: Tables,
+  { text, values }: JoinedUpdates,
+  { collection, conditions, changes }: RowUpdate,
+  updates: readonly BoundStatement[],
+): BoundStatement {
+  const shape = `updates${updateShape(tables, collection, conditions, changes)}`
+  const sql = tables.texts.find(shape, () =>
+    text(updateParts(tables, collection, conditions, changes)),
+  )
+  return { sql, values: values(updates) }
+}
+
+/** An update of a row. */
+export interface RowUpdate {
+  readonly collection: PublishedCollection
+  readonly conditions: readonly Condition[]
+  readonly changes: RowChanges
+}
+
+function updateShape(
+  tables: Tables,
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+  changes: RowChanges,
+): string {
+  const matched = matchedShape(tables, collection, { conditions, search: null })
+  const names = Object.keys(changes).map((name) => (isIncrement(changes[name]) ? `+${name}` : name))
+  return `${matched}\0${names.join('\0')}`
+}
+
+function updateParts(
+  tables: Tables,
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+  changes: RowChanges,
+): UpdateParts {
+  const place = placeOf(tables, collection)
+  const values = Object.keys(changes).map((changed) => {
+    const field = fieldOf(collection, changed)
+    const column = name(tables.dialect, columnOf(place.found, field).name)
+    const stored = place.stored(field)
+    const value = rowParameter(place, field, stored)
+    return isIncrement(changes[changed])
+      ? sql`${column} = ${stored} + ${value}`
+      : sql`${column} = ${value}`
+  })
+  return {
+    set: sql`update ${place.table} set ${join(values)}`,
+    where: where(termsOf(place, conditions)),
+    returned: complete(place),
+  }
 }
 
 /** Returns the statement that deletes a row. If deletes return rows, it returns the row as it was. */

@@ -1,0 +1,271 @@
+import type { PublishedCollection } from '../../definition/published.ts'
+import type { MaybePromise } from '../../maybe-promise.ts'
+import { keyIn } from '../../request/resolve.ts'
+import type { Condition, Row, RowChanges, StorageTransaction } from '../adapter.ts'
+import type { BoundStatement, Connection, Connections, TextRow } from './connection.ts'
+import type { Tables } from '../sql/dialect.ts'
+import { storageFailure, type FailureKind } from './failure.ts'
+import type { Sql } from '../sql/fragments.ts'
+import { rowReader } from './rows.ts'
+import { PoolTransaction, type ChangingTables } from './transaction.ts'
+import {
+  insertStatement,
+  insertText,
+  joinedUpdateStatement,
+  updateStatement,
+} from '../sql/write-statements.ts'
+import { isPlainColumn } from '../sql/table-conditions.ts'
+import { bringsNumber, fixedNames } from './writes.ts'
+
+// A row that waits for a lock holds up the others of its statement.
+const maxRows = 16
+// The protocol counts parameters with 16 bits.
+const maxValues = 65_535
+
+/** A write that may be one statement with others. */
+interface JoinableWrite {
+  readonly collection: PublishedCollection
+  /** What it is alone. Statements that may be one have the same `sql`. */
+  readonly statement: BoundStatement
+  /** What it writes. Two writes of one statement have different targets. Undefined: it can't be the same. */
+  readonly target: string | undefined
+  /** Writes it in a transaction of its own. */
+  alone(on: StorageTransaction): MaybePromise<Row | undefined>
+  /** Returns the statement of several such writes. */
+  together(writes: readonly JoinableWrite[]): BoundStatement
+  /** Returns the row of each write, among the rows of their statement. Throws an error if one can't be known. */
+  rowsOf(rows: readonly TextRow[], count: number): readonly (TextRow | undefined)[]
+}
+
+interface WaitingWrite {
+  readonly write: JoinableWrite
+  /** Ends it with its complete row. */
+  readonly settle: (row: Promise<Row | undefined>) => void
+  readonly fail: (error: unknown) => void
+}
+
+/** What {@link JoinedWrites} need. */
+export interface Joining {
+  readonly use: Connections['use']
+  readonly tablesNow: () => Tables
+  readonly changing: ChangingTables
+  /** Returns a transaction that rejects stored rows that do not fit. */
+  readonly checked: (transaction: StorageTransaction) => StorageTransaction
+}
+
+/** The errors of which a row of a joined statement is the reason, or another transaction. */
+const rowFaults: readonly (FailureKind | undefined)[] = [
+  'duplicate',
+  'foreignKey',
+  'conflict',
+  'locked',
+  'unavailable',
+  'forbidden',
+]
+const allTables: Pick<ChangingTables, 'has'> = { has: () => true }
+
+/**
+ * Inserts and updates of which each is a transaction of its own, and that wait for a connection together. Those that differ
+ * only in their values run in one statement. If it fails, it has written no row, and each write runs alone. An insert fails on
+ * any doubt about a row, see {@link Writes.joined}.
+ */
+export class JoinedWrites {
+  readonly #options: Joining
+  // Statements of one shape have the same object.
+  readonly #queues = new WeakMap<Sql, WaitingWrite[]>()
+
+  constructor(options: Joining) {
+    this.#options = options
+  }
+
+  /** Inserts a row and returns it complete. Undefined if it can't be inserted in one statement with others. */
+  insert(collection: PublishedCollection, row: Row): Promise<Row> | undefined {
+    const tables = this.#options.tablesNow()
+    const table = tables.find(collection.table)
+    const returns = table?.returnsInserts !== false
+    if (!this.#joins(collection) || !returns || bringsNumber(collection, row)) return undefined
+    const inserted = this.#write(() => ({
+      collection,
+      statement: insertStatement(tables, collection, row),
+      target: undefined,
+      alone: (on) => on.insert(collection, row),
+      together: (writes) => ({
+        sql: insertText(tables, collection, row, writes.length),
+        values: writes.flatMap(({ statement }) => statement.values),
+      }),
+      // The server returns each row when it has inserted it, in the order of the statement.
+      rowsOf(rows, count) {
+        if (rows.length === count) return rows
+        throw new Error(`the server returned ${rows.length} of ${count} inserted rows`)
+      },
+    }))
+    return inserted as Promise<Row>
+  }
+
+  /**
+   * Changes the row that meets conditions and returns it complete. Resolves to undefined if there is none. Undefined if it can't
+   * be changed in one statement with others.
+   */
+  update(
+    collection: PublishedCollection,
+    conditions: readonly Condition[],
+    changes: RowChanges,
+  ): Promise<Row | undefined> | undefined {
+    const tables = this.#options.tablesNow()
+    const key = keyIn(collection, conditions)
+    const names = Object.keys(changes)
+    const isJoinable =
+      key !== undefined &&
+      names.length > 0 &&
+      this.#joins(collection) &&
+      // Otherwise two keys may be the same row.
+      collection.key.every((field) => isPlainColumn(tables, collection, field)) &&
+      fixedNames(tables, collection, changes).length === 0
+    const { joinedUpdates } = tables.dialect.writes
+    if (!isJoinable || joinedUpdates === undefined) return undefined
+    const update = { collection, conditions, changes }
+    return this.#write(() => ({
+      collection,
+      statement: updateStatement(tables, collection, conditions, changes),
+      target: JSON.stringify(key),
+      alone: (on) => on.update(collection, conditions, changes),
+      together: (writes) =>
+        joinedUpdateStatement(
+          tables,
+          joinedUpdates,
+          update,
+          writes.map(({ statement }) => statement),
+        ),
+      rowsOf(rows, count) {
+        const found = Array.from<TextRow | undefined>({ length: count })
+        for (const row of rows) found[Number(row[0])] = row.slice(1)
+        return found
+      },
+    }))
+  }
+
+  #joins(collection: PublishedCollection): boolean {
+    const { dialect, find } = this.#options.tablesNow()
+    const table = find(collection.table)
+    const joins = table !== undefined && dialect.writes.joins?.(table) === true
+    return joins && table.unwritable === undefined && !this.#options.changing.has(table)
+  }
+
+  async #write(create: () => JoinableWrite): Promise<Row | undefined> {
+    const write = create()
+    const queue = this.#queues.get(write.statement.sql) ?? []
+    this.#queues.set(write.statement.sql, queue)
+    return new Promise((settle, fail) => {
+      const waiting: WaitingWrite = { write, settle, fail }
+      queue.push(waiting)
+      this.#onConnection((connection) => this.#run(connection, waiting, queue)).catch(
+        (error: unknown) => {
+          const index = queue.indexOf(waiting)
+          // It may be running with others.
+          if (index < 0) return
+          queue.splice(index, 1)
+          fail(error)
+        },
+      )
+    })
+  }
+
+  /** `isSure`: the database stores the row as it is given, so it needs no check before its commit. */
+  async #writeAlone(
+    connection: Connection,
+    { write, settle }: Pick<WaitingWrite, 'write' | 'settle'>,
+    isSure = true,
+  ): Promise<void> {
+    const options = { oneWrite: true, changing: isSure ? this.#options.changing : allTables }
+    const transaction = new PoolTransaction(connection, this.#options.tablesNow(), options)
+    const written = transaction.run((on) => write.alone(isSure ? on : this.#options.checked(on)))
+    settle(written)
+    await written.catch(() => undefined)
+  }
+
+  /** Writes the rows of a statement that has written none because of an error. */
+  async #writeEach(writes: readonly WaitingWrite[], error: unknown): Promise<void> {
+    const { dialect, find } = this.#options.tablesNow()
+    const isSure = rowFaults.includes(dialect.errors.kindOf(error))
+    const outcomes = writes.map(
+      ({ write, settle: end, fail }) =>
+        new Promise<boolean>((resolve) => {
+          const settle = (row: Promise<Row | undefined>): void => {
+            end(row)
+            row.then(
+              () => resolve(true),
+              () => resolve(false),
+            )
+          }
+          this.#onConnection((again) => this.#writeAlone(again, { write, settle }, isSure)).catch(
+            (reason: unknown) => {
+              fail(reason)
+              resolve(false)
+            },
+          )
+        }),
+    )
+    const hasFailed = (await Promise.all(outcomes)).includes(false)
+    const [{ write }] = writes as readonly [WaitingWrite]
+    const table = find(write.collection.table)
+    // No row is at fault, so it is the table, for instance because of a new trigger.
+    if (!isSure && !hasFailed && table !== undefined) this.#options.changing.add(table)
+  }
+
+  async #writeTogether(connection: Connection, waiting: readonly WaitingWrite[]): Promise<void> {
+    const tables = this.#options.tablesNow()
+    const writes = waiting.map(({ write }) => write)
+    const { collection, together, rowsOf } = (waiting as readonly [WaitingWrite])[0].write
+    try {
+      const statement = together(writes)
+      const rows = rowsOf(await connection.rows(statement), writes.length)
+      const read = rowReader(statement.sql, { tables, collection, names: collection.allNames })
+      for (const [index, { settle }] of waiting.entries()) {
+        const row = rows[index]
+        settle(new Promise((resolve) => resolve(row && read(row))))
+      }
+    } catch (error) {
+      const { errors } = tables.dialect
+      // They wait for a connection, of which this one may be the only one.
+      if (errors.isUndone(error)) void this.#writeEach(waiting, error)
+      else for (const { fail } of waiting) fail(storageFailure(errors, error, 'save'))
+    }
+  }
+
+  async #onConnection(work: (connection: Connection) => Promise<void>): Promise<void> {
+    try {
+      await this.#options.use(work)
+    } catch (error) {
+      throw storageFailure(this.#options.tablesNow().dialect.errors, error, 'read')
+    }
+  }
+
+  /** Runs a write, with others that wait if there are any. Does nothing if it has run with others. */
+  async #run(connection: Connection, waiting: WaitingWrite, queue: WaitingWrite[]): Promise<void> {
+    const index = queue.indexOf(waiting)
+    if (index < 0) return
+    const { length } = waiting.write.statement.values
+    const most = Math.min(maxRows, length === 0 ? 1 : Math.floor(maxValues / length))
+    const chosen = connection.session === undefined ? [] : firstOf(queue, most)
+    if (chosen.length > 1) {
+      for (const one of chosen) queue.splice(queue.indexOf(one), 1)
+      return this.#writeTogether(connection, chosen)
+    }
+    queue.splice(index, 1)
+    return this.#writeAlone(connection, waiting)
+  }
+}
+
+/** Returns the first writes of a queue that have different targets: a power of two, because each number is another statement. */
+function firstOf(queue: readonly WaitingWrite[], most: number): readonly WaitingWrite[] {
+  const targets = new Set<string>()
+  const chosen: WaitingWrite[] = []
+  for (const one of queue) {
+    if (chosen.length === most) break
+    const { target } = one.write
+    if (target !== undefined && targets.has(target)) continue
+    if (target !== undefined) targets.add(target)
+    chosen.push(one)
+  }
+  return chosen.slice(0, 2 ** Math.floor(Math.log2(chosen.length)))
+}

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { customers, rowOf, samples } from '../../../src/conformance/collections.ts'
+import { increment } from '../../../src/entries/index.ts'
+import type { Row, RowChanges, StorageAdapter } from '../../../src/entries/storage.ts'
+import { equal } from '../../../src/request/query.ts'
+import { pooledServers, type PooledServer } from './pooled-servers.ts'
+
+const oneWrite = { mode: 'write', brief: true, oneWrite: true } as const
+const count = 40
+
+describe.each(pooledServers)('updates that wait for a connection of $name', (pooled) => {
+  if (pooled.missing !== undefined) return
+  let server: PooledServer
+
+  beforeAll(async () => {
+    server = await pooled.start()
+    const storage = server.open(1, { ensureSchema: true })
+    await storage.open([customers, samples])
+    await storage.close()
+  })
+  beforeEach(() => server.clear())
+  afterAll(() => server.drop())
+
+  async function opened(max: number): Promise<{ storage: StorageAdapter; sent: string[] }> {
+    const sent: string[] = []
+    const storage = server.open(max, {}, (statement) => sent.push(statement))
+    await storage.open([customers, samples])
+    onTestFinished(() => storage.close())
+    await storage.transaction({ mode: 'write', brief: true }, async (on) => {
+      for (let number = 0; number < count; number++) {
+        await on.insert(customers, customer(number))
+        await on.insert(samples, rowOf(samples, { id: number }))
+      }
+    })
+    sent.length = 0
+    return { storage, sent }
+  }
+
+  const customer = (number: number, values: Row = {}): Row =>
+    rowOf(customers, { customerId: `c${number}`, visits: 0, ...values })
+  const update = (storage: StorageAdapter, number: number, changes: RowChanges) =>
+    storage.transaction(oneWrite, (on) =>
+      on.update(customers, [equal('customerId', `c${number}`)], changes),
+    )
+  const stored = async (storage: StorageAdapter): Promise<readonly Row[]> => {
+    const sort = [{ field: 'customerId', descending: false }]
+    const select = customers.allNames
+    const all = { conditions: [], search: null, sort, select, limit: 100, offset: 0, count: false }
+    return (await storage.filter(customers, all)).rows
+  }
+  const everyNumber = Array.from({ length: count }, (_, number) => number)
+
+  test('are fewer statements, and each returns its own row', async () => {
+    const { storage, sent } = await opened(2)
+    const changed = (number: number): Row => ({
+      visits: number,
+      companyName: `"{${number},\\}'`,
+      region: number % 2 === 0 ? null : 'null',
+    })
+    const rows = await Promise.all(
+      everyNumber.map((number) => update(storage, number, changed(number))),
+    )
+    const expected = everyNumber.map((number) => customer(number, changed(number)))
+    expect(rows).toEqual(expected)
+    expect(new Set(await stored(storage))).toEqual(new Set(expected))
+    const updates = sent.filter((each) => each.startsWith('update'))
+    if (pooled.name === 'PostgreSQL') expect(updates.length).toBeLessThan(count / 2)
+  })
+
+  test('keep values of every type', async () => {
+    const { storage } = await opened(1)
+    const values: Row = {
+      label: 'NULL',
+      quantity: Number.MIN_SAFE_INTEGER,
+      large: '-9223372036854775808',
+      amount: '-1.5000',
+      ratio: 1e-7,
+      flag: false,
+      day: '2024-02-29',
+      hour: '23:59:59',
+      local: '2024-02-29T12:00:00.123',
+      moment: '2024-02-29T12:00:00.123Z',
+      token: '00000000-0000-4000-8000-000000000000',
+      data: '{"a": ["\\"", null, "\\\\"]}',
+    }
+    const rows = await Promise.all(
+      everyNumber.map((id) =>
+        storage.transaction(oneWrite, (on) =>
+          on.update(samples, [equal('id', id)], id % 2 === 0 ? values : { ...values, label: null }),
+        ),
+      ),
+    )
+    const wanted = (id: number): Row =>
+      rowOf(samples, { id, ...values, ...(id % 2 === 1 && { label: null }) })
+    expect(rows).toEqual(everyNumber.map(wanted))
+  })
+
+  test('of one row all count, and a missing row has no other one', async () => {
+    const { storage } = await opened(2)
+    const numbers = [0, 1, 0, 99, 2, 0, 98, 1]
+    const rows = await Promise.all(
+      numbers.map((number) => update(storage, number, { visits: increment(1) })),
+    )
+    expect(rows.map((row) => row?.['customerId'])).toEqual(
+      numbers.map((number) => (number < count ? `c${number}` : undefined)),
+    )
+    const visits = new Map((await stored(storage)).map((row) => [row['customerId'], row['visits']]))
+    expect([visits.get('c0'), visits.get('c1'), visits.get('c2')]).toEqual([3, 2, 1])
+  })
+
+  test('one that fails fails alone', async () => {
+    const { storage } = await opened(2)
+    await server.run('alter table customers add constraint few check (visits < 100)')
+    onTestFinished(async () => {
+      await server.run('alter table customers drop constraint few')
+    })
+    const outcomes = await Promise.allSettled(
+      everyNumber.map((number) => update(storage, number, { visits: number === 17 ? 100 : 5 })),
+    )
+    const failed = outcomes.flatMap((one, number) => (one.status === 'rejected' ? [number] : []))
+    expect(failed).toEqual([17])
+    const visits = (await stored(storage)).map((row) => row['visits'])
+    expect(visits.filter((value) => value === 5)).toHaveLength(count - 1)
+  })
+
+  test('a row that another transaction has locked holds up no other one for long', async () => {
+    const { storage } = await opened(3)
+    const undo = await server.hold('begin', `update customers set visits = 9 where visits = 0`)
+    const waiting = everyNumber.map((number) => update(storage, number, { visits: 7 }))
+    setTimeout(() => {
+      void undo()
+    }, 200)
+    await Promise.all(waiting)
+    expect((await stored(storage)).map((row) => row['visits'])).toEqual(everyNumber.map(() => 7))
+  })
+})
