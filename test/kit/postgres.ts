@@ -71,6 +71,8 @@ export async function testSchema(): Promise<TestSchema> {
     return pool
   }
   const admin = open(2)
+  // Tests may end its idle connections too.
+  admin.on('error', () => undefined)
   await admin.query(`create schema ${name}`)
   return {
     name,
