@@ -21,6 +21,7 @@ export interface LoadOptions {
 export interface LoadResult {
   responses: number
   seconds: number
+  p50Milliseconds: number
   p99Milliseconds: number
   /** The share of the time in which responses arrived, if it polls; otherwise undefined. */
   busy: number | undefined
@@ -60,8 +61,9 @@ export function generateLoad(options: LoadOptions): Promise<LoadResult> {
       if (open > 0) return
       const elapsed = performance.now() - started
       const busy = idle && 1 - idle() / elapsed
+      const p50Milliseconds = latency.percentile(50) / 1e6
       const p99Milliseconds = latency.percentile(99) / 1e6
-      resolve({ responses, seconds: elapsed / 1000, p99Milliseconds, busy })
+      resolve({ responses, seconds: elapsed / 1000, p50Milliseconds, p99Milliseconds, busy })
     }
 
     function begin(): Socket {

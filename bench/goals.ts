@@ -1,5 +1,5 @@
 import type { Entry } from './measure.ts'
-import type { CostGoal, Goal, RatioGoal } from './scenario.ts'
+import type { CostGoal, Goal, LatencyGoal, RatioGoal } from './scenario.ts'
 import { median, ratiosOf, valuesOf } from './statistics.ts'
 
 /** Returns the goals whose servers took part, with what was measured. */
@@ -7,7 +7,8 @@ export function goalLines(goals: readonly Goal[], entries: readonly Entry[]): st
   return goals.flatMap((goal) => {
     const [own, of] = [named(entries, goal.own), named(entries, goal.of)]
     if (!own || (goal.of !== undefined && !of)) return []
-    if (!('ratio' in goal)) return [costLine(goal, own, of)]
+    if ('microseconds' in goal) return [costLine(goal, own, of)]
+    if ('factor' in goal) return of ? [latencyLine(goal, own, of)] : []
     return of ? [ratioLine(goal, own, of, named(entries, goal.floor))] : []
   })
 }
@@ -34,6 +35,16 @@ function costLine({ own, of, microseconds }: CostGoal, ownEntry: Entry, ofEntry?
   )
   const goal = `${own} at most ${microseconds} µs${of === undefined ? '' : ` more than ${of}`}`
   return `${mark(cost <= microseconds)}: ${goal}. Measured: ${cost.toFixed(1)} µs.`
+}
+
+function latencyLine(
+  { own, of, percentile, factor }: LatencyGoal,
+  ownEntry: Entry,
+  ofEntry: Entry,
+): string {
+  const reached = median(ratiosOf(ownEntry, ofEntry, `p${percentile}Milliseconds`))
+  const goal = `p${percentile} of ${own} at most ${factor.toFixed(2)} × that of ${of}`
+  return `${mark(reached <= factor)}: ${goal}. Measured: ${reached.toFixed(2)}.`
 }
 
 /** Returns how the line of a goal begins. */

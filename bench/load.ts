@@ -9,6 +9,7 @@ import type { Headers } from './servers/announce.ts'
 export interface Round {
   perSecond: number
   cpuMicroseconds: number
+  p50Milliseconds: number
   p99Milliseconds: number
   rssMegabytes: number
   /** The share of a core that the load generator used. */
@@ -72,6 +73,7 @@ export async function loadFor(
   return {
     perSecond: result.responses / result.seconds,
     cpuMicroseconds: cpu / result.responses,
+    p50Milliseconds: result.p50Milliseconds,
     p99Milliseconds: result.p99Milliseconds,
     rssMegabytes: after.rssBytes / 1024 / 1024,
     generatorBusy: result.busy ?? own / 1e6 / result.seconds,

@@ -20,6 +20,7 @@ const headings = [
   'requests/s',
   'spread',
   'ratio',
+  'p50 ms',
   'p99 ms',
   'RSS MB',
 ]
@@ -42,9 +43,15 @@ function rowOf(entry: Entry, entries: readonly Entry[]): string[] {
     Math.round(perSecond).toLocaleString('en') + mark,
     spread(valuesOf(entry, 'perSecond')),
     base ? median(ratiosOf(entry, base, 'perSecond')).toFixed(2) : '',
-    medianOf(entry, 'p99Milliseconds').toFixed(1),
+    shownMilliseconds(medianOf(entry, 'p50Milliseconds')),
+    shownMilliseconds(medianOf(entry, 'p99Milliseconds')),
     medianOf(entry, 'rssMegabytes').toFixed(0),
   ]
+}
+
+/** Returns milliseconds with as many digits as differences of short times need. */
+export function shownMilliseconds(value: number): string {
+  return value.toFixed(value < 10 ? 2 : 1)
 }
 
 /** Returns the lines of a table whose first column is text and whose others are figures. */

@@ -32,7 +32,15 @@ export interface CostGoal {
   microseconds: number
 }
 
-export type Goal = RatioGoal | CostGoal
+/** How many times the time of `of` a request of `own` may take at most, at a percentile. */
+export interface LatencyGoal {
+  own: string
+  of: string
+  percentile: 50 | 99
+  factor: number
+}
+
+export type Goal = RatioGoal | CostGoal | LatencyGoal
 
 export interface Scenario {
   name: string
