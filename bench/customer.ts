@@ -17,6 +17,8 @@ export type Customer = Record<Column, string | null> & { customerId: string }
 
 export const columns = Object.keys(maxLengths) as Column[]
 export const required = ['customerId', 'companyName'] as const
+/** The columns that have an index in a database behind a pool, where pages are filtered by them. */
+export const indexed = ['address'] as const
 export const listed = ['customerId', 'companyName', 'contactName', 'contactTitle'] as const
 
 const goods = [
@@ -48,11 +50,16 @@ function pick<Item>(list: readonly Item[], index: number): Item {
   return list[index % list.length] as Item
 }
 
-/** The same number always gives the same customer, and higher numbers sort later. */
+/** Returns the key of a customer. Higher numbers sort later. */
+export function keyOf(index: number): string {
+  return `C${String(index).padStart(8, '0')}`
+}
+
+/** The same number always gives the same customer. */
 export function customer(index: number): Customer {
   const { dial, ...place } = pick(places, index * 3)
   return {
-    customerId: `C${String(index).padStart(8, '0')}`,
+    customerId: keyOf(index),
     companyName: `${pick(goods, index * 7)} ${pick(houses, index * 5)} ${index}`,
     contactName: `${pick(firstNames, index * 3)} ${pick(lastNames, index * 5)}`,
     contactTitle: pick(titles, index),

@@ -4,6 +4,8 @@ import { listedFields, type Customer } from './customer.ts'
 export interface Page {
   limit?: number
   offset?: number
+  /** Only the rows with this address. */
+  address?: string
 }
 
 /** How a family of servers writes the same requests and answers on the wire. */
@@ -12,14 +14,17 @@ export interface Dialect {
   item(table: string, key: string): string
   updateMethod: 'POST' | 'PATCH'
   insertStatus: number
-  pageBody(rows: Customer[], total: number, offset?: number): unknown
+  /** `total`: the rows of all pages. */
+  pageBody(rows: Customer[], total: number, page?: Page): unknown
   itemBody(row: Customer): unknown
 }
 
-function query(page: Page, names: Readonly<Record<keyof Page, string>>): string {
-  const parts = (['limit', 'offset'] as const)
-    .filter((name) => page[name] !== undefined)
-    .map((name) => `${names[name]}=${page[name]}`)
+function query(page: Page, names: Readonly<Record<'limit' | 'offset', string>>): string {
+  const parts = (['limit', 'offset', 'address'] as const).flatMap((name) => {
+    const value = page[name]
+    const parameter = name === 'address' ? name : names[name]
+    return value === undefined ? [] : [`${parameter}=${encodeURIComponent(value)}`]
+  })
   return parts.length === 0 ? '' : `?${parts.join('&')}`
 }
 
@@ -44,9 +49,9 @@ export const feathers: Dialect = {
   item: (table, key) => `/${table}/${key}`,
   updateMethod: 'PATCH',
   insertStatus: 201,
-  pageBody: (rows, total, offset = 0) => ({
+  pageBody: (rows, total, { limit = 10, offset = 0 } = {}) => ({
     total,
-    limit: rows.length,
+    limit,
     skip: offset,
     data: rows.map(listedFields),
   }),

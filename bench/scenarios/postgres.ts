@@ -1,30 +1,28 @@
 import { onPostgres } from '../contestants.ts'
-import type { RatioGoal, Scenario } from '../scenario.ts'
-import { reads } from './reads.ts'
-import { writes } from './writes.ts'
+import type { Scenario } from '../scenario.ts'
+import { poolScenarios, type PoolDatabase } from './pools.ts'
 
-/** The scenarios on SQLite that have the same requests, and their goals. Distinct reads share no statements. */
-const goals: Readonly<Record<string, number | undefined>> = {
-  'read-page': 1.1,
-  'read-pages': undefined,
-  'read-100': 1.3,
-  'read-item': 1.1,
-  'read-items': undefined,
-  insert: 1.1,
+const database: PoolDatabase = {
+  name: 'postgres',
+  title: 'PostgreSQL',
+  servers: onPostgres.map(({ name }) => name),
+  pairs: {
+    open: { own: 'rowgate-postgres', of: 'postgres-hand' },
+    keys: { own: 'rowgate-postgres-keys', of: 'postgres-keys' },
+  },
 }
 
-function goalOf(ratio: number): RatioGoal {
-  return { own: 'rowgate-postgres', of: 'postgres-hand', ratio, floor: 'postgres-json' }
-}
+// Of equal reads it is known what a statement for each request costs at least; distinct ones may share statements.
+const floor = 'postgres-json'
 
-/** The reads and the insert on PostgreSQL. */
-export const postgres: Scenario[] = Object.entries(goals).map(([name, ratio]) => {
-  const scenario = [...reads, ...writes].find((one) => one.name === name) as Scenario
-  return {
-    ...scenario,
-    name: `postgres-${name}`,
-    title: `PostgreSQL: ${scenario.title}`,
-    servers: onPostgres.map((contestant) => contestant.name),
-    goals: ratio === undefined ? [] : [goalOf(ratio)],
-  }
+/** Equal reads, and beside them those that differ, updates and inserts, on PostgreSQL. */
+export const postgres: Scenario[] = poolScenarios(database, {
+  'read-page': { open: 1.1, floor },
+  'read-pages': { open: 1.8, keys: 2.5 },
+  filtered: { open: 1.8, keys: 2.5 },
+  'read-100': { open: 1.3, floor },
+  'read-item': { open: 1.1, floor },
+  'read-items': { open: 2, keys: 3 },
+  update: { open: 1, keys: 1.4 },
+  insert: { open: 1.2, keys: 1.6 },
 })

@@ -1,3 +1,4 @@
+import { keyOf } from '../customer.ts'
 import { archive, rowOf, rowsOf, salesTables } from '../database.ts'
 import type { Dialect, Page } from '../dialects.ts'
 import {
@@ -11,20 +12,29 @@ import {
   type Scenario,
 } from '../scenario.ts'
 
-const clients = rowsOf('clients', salesTables.clients)
+/** What requests are sent, and which ones are sent before. */
+export type Requests = Pick<Scenario, 'probes' | 'load'>
 
-/** Returns a probe of a page of the sales tables. */
-export function pageProbe(dialect: Dialect, table: keyof typeof salesTables, page?: Page): Probe {
-  const count = salesTables[table]
-  const { limit = 10, offset = 0 } = page ?? {}
+/** Returns a probe of a page of a table with some rows. */
+export function pageProbe(
+  dialect: Dialect,
+  table: string,
+  page: Page = {},
+  count: number = salesTables[table as keyof typeof salesTables],
+): Probe {
+  const { limit = 10, offset = 0, address } = page
+  const rows = rowsOf(table, count).filter(
+    (row) => address === undefined || row.address === address,
+  )
   return {
     request: { method: 'GET', path: dialect.list(table, page) },
     status: 200,
-    body: dialect.pageBody(rowsOf(table, count).slice(offset, offset + limit), count, offset),
+    body: dialect.pageBody(rows.slice(offset, offset + limit), rows.length, page),
   }
 }
 
-function itemProbes(dialect: Dialect, table: string, index: number): Probe[] {
+/** Returns probes of an item, and of an item that does not exist. */
+export function itemProbes(dialect: Dialect, table: string, index: number): Probe[] {
   const row = rowOf(table, index)
   return [
     {
@@ -34,6 +44,32 @@ function itemProbes(dialect: Dialect, table: string, index: number): Probe[] {
     },
     { request: { method: 'GET', path: dialect.item(table, 'C99999999') }, status: 404 },
   ]
+}
+
+/** Returns requests of 10,000 pages in turn. */
+export function distinctPages(table: string, count: number): Requests {
+  return {
+    probes: (dialect) => [pageProbe(dialect, table, { limit: 7, offset: 321 }, count)],
+    load: (dialect) => {
+      const next = turns(0, 9999)
+      return () => {
+        const number = next()
+        const page = { limit: 1 + (number % 20), offset: Math.floor(number / 20) }
+        return { method: 'GET', path: dialect.list(table, page) }
+      }
+    },
+  }
+}
+
+/** Returns requests of all items of a table in turn. */
+export function distinctItems(table: string, count: number): Requests {
+  return {
+    probes: (dialect) => itemProbes(dialect, table, 777),
+    load: (dialect) => {
+      const next = turns(1, count)
+      return () => ({ method: 'GET', path: dialect.item(table, keyOf(next())) })
+    },
+  }
 }
 
 const collections = Array.from({ length: 1000 }, (_, number) => `c${number}`)
@@ -59,15 +95,7 @@ export const reads: Scenario[] = [
     name: 'read-pages',
     title: 'Read 10,000 distinct pages in turn: 1 to 20 of 1,000 rows, 500 offsets',
     servers: bothServers,
-    probes: (dialect) => [pageProbe(dialect, 'clients', { limit: 7, offset: 321 })],
-    load: (dialect) => {
-      const next = turns(0, 9999)
-      return () => {
-        const number = next()
-        const page = { limit: 1 + (number % 20), offset: Math.floor(number / 20) }
-        return { method: 'GET', path: dialect.list('clients', page) }
-      }
-    },
+    ...distinctPages('clients', salesTables.clients),
     goals: [],
   },
   {
@@ -77,7 +105,7 @@ export const reads: Scenario[] = [
     probes: (dialect) => itemProbes(dialect, 'customers', 42),
     load: (dialect) => ({
       method: 'GET',
-      path: dialect.item('customers', rowOf('customers', 42).customerId),
+      path: dialect.item('customers', keyOf(42)),
     }),
     goals: keyedGoals(1.35, 1.9),
   },
@@ -85,14 +113,7 @@ export const reads: Scenario[] = [
     name: 'read-items',
     title: 'Read 1,000 distinct items in turn: all 10 fields',
     servers: [...bothServers, floor, constant],
-    probes: (dialect) => itemProbes(dialect, 'clients', 777),
-    load: (dialect) => {
-      const next = turns(0, clients.length - 1)
-      return () => {
-        const { customerId = '' } = clients[next()] ?? {}
-        return { method: 'GET', path: dialect.item('clients', customerId) }
-      }
-    },
+    ...distinctItems('clients', salesTables.clients),
     goals: keyedGoals(1.35, 1.9),
   },
   {
@@ -103,8 +124,7 @@ export const reads: Scenario[] = [
     probes: (dialect) => itemProbes(dialect, 'c500', 5),
     load: (dialect) => {
       const next = turns(0, collections.length - 1)
-      const { customerId } = rowOf('c0', 5)
-      return () => ({ method: 'GET', path: dialect.item(collections[next()] ?? '', customerId) })
+      return () => ({ method: 'GET', path: dialect.item(collections[next()] ?? '', keyOf(5)) })
     },
     goals: [],
   },

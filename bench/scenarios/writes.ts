@@ -1,5 +1,5 @@
-import type { Customer } from '../customer.ts'
-import { rowOf, rowsOf, salesTables } from '../database.ts'
+import { keyOf, type Customer } from '../customer.ts'
+import { rowOf, salesTables } from '../database.ts'
 import type { Dialect } from '../dialects.ts'
 import {
   allServers,
@@ -10,34 +10,54 @@ import {
   keyedGoals,
   turns,
   type HttpRequest,
+  type Probe,
   type Scenario,
 } from '../scenario.ts'
-import { pageProbe } from './reads.ts'
+import { pageProbe, type Requests } from './reads.ts'
 
 type Table = keyof typeof salesTables
 
-const rows = {
-  customers: rowsOf('customers', salesTables.customers),
-  clients: rowsOf('clients', salesTables.clients),
-}
-const example = rowOf('customers', 42)
 const added = rowOf('customers', 1_000_000)
 const nextRow = turns(1_000_001)
 const nextUpdate = turns(1)
 
-function updateOf(dialect: Dialect, table: Table, row: Customer, contactName: string): HttpRequest {
-  const path = dialect.item(table, row.customerId)
+function updateTo(dialect: Dialect, path: string, contactName: string): HttpRequest {
   return { method: dialect.updateMethod, path, body: { contactName } }
+}
+
+/** Returns a request that updates one field of a row. */
+export function updateOf(dialect: Dialect, table: string, index: number): HttpRequest {
+  return updateTo(dialect, dialect.item(table, keyOf(index)), `Contact ${nextUpdate()}`)
+}
+
+function randomUpdate(dialect: Dialect, table: string, count: number): HttpRequest {
+  return updateOf(dialect, table, 1 + Math.floor(Math.random() * count))
+}
+
+/** Returns probes of an update, and of one with a value that is too long. */
+export function updateProbes(dialect: Dialect, table: string): Probe[] {
+  const row = rowOf(table, 42)
+  const path = dialect.item(table, row.customerId)
+  return [
+    {
+      request: updateTo(dialect, path, 'Ana Trujillo'),
+      status: 200,
+      body: dialect.itemBody({ ...row, contactName: 'Ana Trujillo' }),
+    },
+    { request: updateTo(dialect, path, 'x'.repeat(31)), status: 400 },
+  ]
+}
+
+/** Returns requests that update one field of a random row. */
+export function updates(table: string, count: number): Requests {
+  return {
+    probes: (dialect) => updateProbes(dialect, table),
+    load: (dialect) => () => randomUpdate(dialect, table, count),
+  }
 }
 
 function insertOf(dialect: Dialect, row: Customer): HttpRequest {
   return { method: 'POST', path: dialect.list('customers'), body: row }
-}
-
-function randomUpdate(dialect: Dialect, table: Table): HttpRequest {
-  const list = rows[table]
-  const row = list[Math.floor(Math.random() * list.length)] as Customer
-  return updateOf(dialect, table, row, `Contact ${nextUpdate()}`)
 }
 
 /** Returns a scenario in which every n-th request updates a row, and the others read a page. */
@@ -50,7 +70,7 @@ function mixed(scenario: Pick<Scenario, 'name' | 'title' | 'goals'>, every: numb
       const next = turns(1, every)
       return () =>
         next() === every
-          ? randomUpdate(dialect, table)
+          ? randomUpdate(dialect, table, salesTables[table])
           : { method: 'GET', path: dialect.list('customers') }
     },
   } satisfies Scenario
@@ -99,15 +119,7 @@ export const writes: Scenario[] = [
     name: 'update',
     title: 'Update: one field of a random row, validated',
     servers: [...allServers, floor],
-    probes: (dialect) => [
-      {
-        request: updateOf(dialect, 'customers', example, 'Ana Trujillo'),
-        status: 200,
-        body: dialect.itemBody({ ...example, contactName: 'Ana Trujillo' }),
-      },
-      { request: updateOf(dialect, 'customers', example, 'x'.repeat(31)), status: 400 },
-    ],
-    load: (dialect) => () => randomUpdate(dialect, 'customers'),
+    ...updates('customers', salesTables.customers),
     goals: [{ own: 'rowgate-keys', of: keyedBaseline, ratio: 1.3, floor }],
   },
 ]

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import { Pool } from 'pg'
 import { announce, connectionsOf, tableNames } from './announce.ts'
-import { postgresHandler } from './postgres-handler.ts'
+import { poolHandler } from './pool-handler.ts'
 import { statementTables } from './postgres-statements.ts'
 
 const tables = statementTables(new Pool(connectionsOf()), tableNames())
 
-announce(createServer(postgresHandler(tables)).listen(0, '127.0.0.1'))
+announce(createServer(poolHandler(tables)).listen(0, '127.0.0.1'))

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { Pool } from 'pg'
 import { announce, connectionsOf, tableNames } from './announce.ts'
 import { send } from './node-http-handler.ts'
-import { postgresHandler } from './postgres-handler.ts'
+import { poolHandler } from './pool-handler.ts'
 import { statementTables } from './postgres-statements.ts'
 import { unauthorized } from './replies.ts'
 
@@ -14,7 +14,7 @@ interface Found {
 }
 
 const pool = new Pool(connectionsOf())
-const handle = postgresHandler(statementTables(pool, tableNames()))
+const handle = poolHandler(statementTables(pool, tableNames()))
 const key = await addUsers()
 
 function digest(key: string): string {

@@ -15,14 +15,29 @@ function fieldOf(name: Column) {
 }
 
 const fields = Object.fromEntries(columns.map((name) => [name, fieldOf(name)]))
-const collections = Object.fromEntries(
-  tableNames().map((name) => [name, defineCollection({ key: 'customerId', fields })]),
-)
-const applications = { sales: { collections } }
+
+/** The applications with a collection for each table. `index`: columns with an index each. */
+export function salesApplications(tables: readonly string[], index: readonly Column[] = []) {
+  const collections = Object.fromEntries(
+    tables.map((name) => [
+      name,
+      defineCollection({ key: 'customerId', fields, index: index.map((column) => [column]) }),
+    ]),
+  )
+  return { sales: { collections } }
+}
+
+type Applications = ReturnType<typeof salesApplications>
+
+/** The options of a service that its servers choose, and the columns that have an index. */
+export interface SalesOptions extends Pick<
+  ServiceOptions<Applications>,
+  'storage' | 'security' | 'cache'
+> {
+  index?: readonly Column[]
+}
 
 /** The service that every server of rowgate mounts. */
-export function salesService(
-  options: Pick<ServiceOptions<typeof applications>, 'storage' | 'security' | 'cache'>,
-) {
-  return createService({ applications, ...options })
+export function salesService({ index, ...options }: SalesOptions) {
+  return createService({ applications: salesApplications(tableNames(), index), ...options })
 }

@@ -2,7 +2,7 @@ import type { StorageAdapter } from 'rowgate/storage'
 import { apiKeys } from 'rowgate/security'
 import { sqliteStorage } from 'rowgate/sqlite'
 import type { Headers } from './announce.ts'
-import { salesService } from './sales.ts'
+import { salesService, type SalesOptions } from './sales.ts'
 
 const properties = { AllowInsecureHttp: true }
 
@@ -11,7 +11,10 @@ export function storageWithKeys(file: string): StorageAdapter {
 }
 
 /** The service with API keys: 1,000 users with a key each, of which `headers` has one. */
-export async function serviceWithKeys(storage: StorageAdapter, options: { cache?: false } = {}) {
+export async function serviceWithKeys(
+  storage: StorageAdapter,
+  options: Pick<SalesOptions, 'cache' | 'index'> = {},
+) {
   const security = apiKeys({ name: 'API Key', properties })
   const service = salesService({ storage, security, ...options })
   let key = ''
