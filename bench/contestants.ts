@@ -9,7 +9,7 @@ export interface Contestant {
   /** The hand-written server that its ratios are to. */
   base: string
   /** Where its tables are. Default: a SQLite file. */
-  database?: 'postgres'
+  database?: 'postgres' | 'mariadb'
   /** If it is a server of another checkout: its folder and compiled program, and the name of the same server here. */
   elsewhere?: { folder: string; program: string; here: string }
 }
@@ -61,6 +61,14 @@ export const onPostgres: Contestant[] = [
   { ...postgres('feathers-postgres', 'Feathers 5 (koa, knex on `pg`)'), dialect: feathers },
 ]
 
+/** The servers on MariaDB. */
+export const onMariaDb: Contestant[] = [
+  mariadb('rowgate-mariadb', 'rowgate'),
+  mariadb('rowgate-mariadb-keys', 'rowgate, API key', 'mariadb-keys'),
+  mariadb('mariadb-hand', '`node:http` and `mysql2` by hand, prepared statements'),
+  mariadb('mariadb-keys', 'the same, API key', 'mariadb-keys'),
+]
+
 function open(name: string, title: string): Contestant {
   return { name, title, dialect: envelope, base: 'node-http' }
 }
@@ -71,4 +79,8 @@ function keyed(name: string, title: string, base = 'node-http-keys'): Contestant
 
 function postgres(name: string, title: string, base = 'postgres-hand'): Contestant {
   return { ...open(name, title), base, database: 'postgres' }
+}
+
+function mariadb(name: string, title: string, base = 'mariadb-hand'): Contestant {
+  return { ...open(name, title), base, database: 'mariadb' }
 }

@@ -49,7 +49,7 @@ export const large: Figures = {
     const places = {
       sqlite: () => databaseFileOf({}, createDatabase),
       postgres: () => createSchema({}),
-      mysql: createMysqlDatabase,
+      mysql: () => createMysqlDatabase({}),
     }
     const all: Record<string, LargeFigures> = {}
     for (const [kind, open] of Object.entries(places)) {

@@ -59,7 +59,7 @@ export async function loadFor(
     port: server.port,
     connections: scenario.connections ?? 32,
     // A database server that is a process of its own needs the other core.
-    polls: server.pinned && contestant.database !== 'postgres',
+    polls: server.pinned && contestant.database === undefined,
     until: { seconds },
     next: nextOf(scenario, contestant, server.headers),
   }).catch((error: unknown) => {

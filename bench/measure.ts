@@ -1,10 +1,11 @@
 import { programOf } from './build.ts'
 import type { Contestant } from './contestants.ts'
-import { createDatabase, salesTables } from './database.ts'
+import { createDatabase, salesTables, type Tables } from './database.ts'
 import { loadFor, type Round } from './load.ts'
-import { createSchema } from './postgres.ts'
 import { percent, type QuietMachine } from './machine.ts'
+import { createMysqlDatabase } from './mysql.ts'
 import type { Options } from './options.ts'
+import { createSchema } from './postgres.ts'
 import { checkAnswers } from './probe.ts'
 import type { Scenario } from './scenario.ts'
 import { databaseFileOf, startServer, type RunningServer } from './server-process.ts'
@@ -27,16 +28,19 @@ export interface Surroundings {
 
 type Running = Entry & { server: RunningServer }
 
+const databases = {
+  sqlite: (tables: Tables) => databaseFileOf(tables, createDatabase),
+  postgres: createSchema,
+  mariadb: createMysqlDatabase,
+}
+
 async function start(
   scenario: Scenario,
   contestant: Contestant,
   pinned: boolean,
 ): Promise<Running> {
   const tables = scenario.tables ?? salesTables
-  const database =
-    contestant.database === 'postgres'
-      ? await createSchema(tables)
-      : databaseFileOf(tables, createDatabase)
+  const database = await databases[contestant.database ?? 'sqlite'](tables)
   const program = contestant.elsewhere?.program ?? programOf(contestant.name)
   const names = Object.keys(tables)
   const server = await startServer(program, { database, tables: names, pinned })

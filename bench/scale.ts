@@ -1,6 +1,12 @@
 import { runBench } from './bench.ts'
-import { onPostgres } from './contestants.ts'
+import { onMariaDb, onPostgres } from './contestants.ts'
 import { large } from './large.ts'
+import { mariadb } from './scenarios/mariadb.ts'
 import { postgres } from './scenarios/postgres.ts'
 
-await runBench({ scenarios: postgres, figures: [large], contestants: onPostgres, section: 'scale' })
+await runBench({
+  scenarios: [...postgres, ...mariadb],
+  figures: [large],
+  contestants: [...onPostgres, ...onMariaDb],
+  section: 'scale',
+})

@@ -42,6 +42,11 @@ export function connectionsOf() {
   return { connectionString: databaseFile(), max: 5, connectionTimeoutMillis: 5_000 }
 }
 
+/** How the servers on MariaDB reach theirs. */
+export function mysqlConnectionsOf() {
+  return { uri: databaseFile(), connectionLimit: 5, connectTimeout: 5_000 }
+}
+
 /** The tables that the server publishes. */
 export function tableNames(): string[] {
   return process.argv.slice(3)
