@@ -31,9 +31,10 @@ export interface JoiningReads {
 const maxReads = 16
 // Statements of one shape that run at the same time. More would leave nothing to join.
 const maxRunning = 4
-// By how many milliseconds other reads may delay one, and from how many on a statement is too slow to wait for.
+// By how much other reads may delay one: by half of its time, and by so many milliseconds.
 const maxDelay = 5
-const slow = 20
+// After how many reads alone joining is tried again at most, if it has delayed them.
+const maxPatience = 64
 // After so many joined statements that have failed although each read alone succeeds, the shape is not joined again.
 const maxDoubts = 3
 
@@ -72,8 +73,13 @@ class Lane<Result> {
   #running = 0
   /** How many reads may be one statement at the moment. */
   #limit = maxRunning
-  /** The usual milliseconds of a statement of one read. */
+  /** When the limit was last changed, on the clock of `performance`. */
+  #limitedAt = 0
+  /** The usual milliseconds of a statement of one read, on the server and until this process goes on with it. */
   #usual = 0
+  /** After how many more reads alone joining is tried again, and after how many it was tried the last time. */
+  #alone = 0
+  #patience = 1
   #doubts = 0
 
   constructor(options: JoiningReads) {
@@ -128,7 +134,7 @@ class Lane<Result> {
         statement ??= batch.statement(join)
         return connection.rows(statement)
       })
-      this.#learn(batch.reads.size, performance.now() - began)
+      this.#learn(batch.reads.size, began)
       batch.settle(rows)
     } catch (error) {
       if (this.#open === batch) this.#open = undefined
@@ -152,15 +158,33 @@ class Lane<Result> {
     if (this.#doubts >= maxDoubts) this.#limit = 1
   }
 
-  /** Notes how long a statement has taken: with few reads, it waits for the network, and with more of them, it takes longer. */
-  #learn(reads: number, time: number): void {
+  /**
+   * Notes how long a statement has taken. Cheap reads wait for the network and for this process, and more of them take no
+   * longer; reads that are work for the server take longer together than on several connections.
+   */
+  #learn(reads: number, began: number): void {
     if (this.#doubts >= maxDoubts) return
-    if (reads === 1) {
+    const now = performance.now()
+    const time = now - began
+    if (reads === 1 || this.#usual === 0) {
       this.#usual = this.#usual === 0 ? time : this.#usual * 0.8 + time * 0.2
-      if (this.#limit === 1 && this.#usual < slow) this.#limit = 2
-    } else if (time > this.#usual + maxDelay) this.#limit = Math.floor(this.#limit / 2)
-    else if (reads === this.#limit) this.#limit = Math.min(maxReads, this.#limit * 2)
-    if (this.#usual >= slow) this.#limit = 1
+      if (this.#limit === 1 && --this.#alone <= 0) this.#setLimit(2, now)
+      // What was slow for one statement was so for those that ran beside it.
+    } else if (began < this.#limitedAt) return
+    else if (time > this.#usual * 1.5 + maxDelay) {
+      this.#setLimit(Math.max(1, Math.floor(this.#limit / 2)), now)
+      if (this.#limit > 1) return
+      this.#alone = this.#patience
+      this.#patience = Math.min(maxPatience, this.#patience * 2)
+    } else if (reads === this.#limit && reads < maxReads) {
+      this.#setLimit(this.#limit * 2, now)
+      if (this.#limit === maxReads) this.#patience = 1
+    }
+  }
+
+  #setLimit(limit: number, now: number): void {
+    this.#limit = limit
+    this.#limitedAt = now
   }
 }
 
