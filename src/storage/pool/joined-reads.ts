@@ -1,3 +1,4 @@
+import { isStorageError } from '../adapter.ts'
 import type { BoundStatement, Connection, Connections, TextRow } from './connection.ts'
 import type { Read } from './reads.ts'
 import type { BoundValue, Sql } from '../sql/fragments.ts'
@@ -91,17 +92,17 @@ class Lane<Result> {
     const writes = route.writes?.() ?? 0
     const since = performance.now()
     const open = this.#open
+    const isJoinable = this.#limit > 1 && read.statement.isPlannedByValues !== true
     const isSame = open?.route === route && open.writes === writes
     if (isSame && since - open.since <= this.#options.maxWait) {
       const equal = open.reads.get(key)
       if (equal !== undefined) return equal.result
-      const isJoinable = read.statement.isPlannedByValues !== true
       if (isJoinable && open.reads.size < this.#limit) return open.add(key, read)
     }
     const batch = new Batch<Result>(route, writes, since)
     const result = batch.add(key, read)
     this.#open = batch
-    if (this.#limit > 1 && this.#running >= maxRunning) this.#wait(batch)
+    if (isJoinable && this.#running >= maxRunning) this.#wait(batch)
     else void this.#send(batch)
     return result
   }
@@ -139,14 +140,14 @@ class Lane<Result> {
     } catch (error) {
       if (this.#open === batch) this.#open = undefined
       if (statement === undefined || batch.reads.size === 1) batch.fail(error)
-      else void this.#sendEach(batch)
+      else void this.#sendEach(batch, error)
     }
     this.#running--
     this.#sendNext()
   }
 
   /** Sends the reads of a failed statement one by one: only one of them may be at fault. */
-  async #sendEach(batch: Batch<Result>): Promise<void> {
+  async #sendEach(batch: Batch<Result>, error: unknown): Promise<void> {
     const alone = [...batch.reads].map(([key, read]) => {
       const own = new Batch<Result>(batch.route, batch.writes, batch.since)
       own.take(key, read)
@@ -154,7 +155,9 @@ class Lane<Result> {
       return read.result
     })
     const outcomes = await Promise.allSettled(alone)
-    if (outcomes.every(({ status }) => status === 'fulfilled')) this.#doubts++
+    // A lost connection, or a conflict, says nothing about the statement.
+    const isDoubtful = !isStorageError(error) || error.kind !== 'unavailable'
+    if (isDoubtful && outcomes.every(({ status }) => status === 'fulfilled')) this.#doubts++
     if (this.#doubts >= maxDoubts) this.#limit = 1
   }
 
