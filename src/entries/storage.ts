@@ -9,7 +9,6 @@ export {
   type Reference,
 } from '../definition/published.ts'
 export type { IndexField } from '../definition/relations.ts'
-export { isIncrement, type Increment } from '../definition/increment.ts'
 export type { FieldType, StoredValue } from '../definition/field-type.ts'
 export type { CheckValue } from '../definition/constraints.ts'
 export type { MaybePromise } from '../maybe-promise.ts'
@@ -22,7 +21,6 @@ export {
   type Condition,
   type ReadContext,
   type Row,
-  type RowChanges,
   type SortField,
   type StorageAbilities,
   type StorageAdapter,

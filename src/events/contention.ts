@@ -126,8 +126,8 @@ export class Contention {
         return this.#noted(() => on.filter(collection, query), collection, locked)
       },
       insert: (collection, row) => this.#noted(() => this.#insert(on, collection, row), collection),
-      update: (collection, conditions, changes) =>
-        this.#noted(() => on.update(collection, conditions, changes), collection, conditions),
+      update: (collection, conditions, ...changes) =>
+        this.#noted(() => on.update(collection, conditions, ...changes), collection, conditions),
       ...(updateText !== undefined && {
         updateText: (collection, conditions, ...given) =>
           this.#noted(() => updateText(collection, conditions, ...given), collection, conditions),

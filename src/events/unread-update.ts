@@ -76,13 +76,18 @@ export function writeUnread(event: UpdateEvent, scope: Scope): MaybePromise<Writ
  * no room for them, or storage rejects a value: nothing is written then.
  */
 export function addUnread(event: UpdateEvent, scope: Scope): MaybePromise<Row | undefined> {
-  const { collection, conditions, increments } = event
+  const { collection, conditions, increments = {} } = event
   const room = roomConditions(event, scope.unit.runtime.adapter) ?? []
-  const changes = { ...unreadChanges(event), ...increments }
+  const amounts = Object.entries(increments).map(([name, { amount }]) => [name, amount] as const)
   return whenFailed(
     () =>
       whenDone(
-        scope.source.update(collection, [...conditions, ...room], changes),
+        scope.source.update(
+          collection,
+          [...conditions, ...room],
+          unreadChanges(event),
+          Object.fromEntries(amounts),
+        ),
         (row) => row && writtenRow(event, scope, row, { reported: [] }),
       ),
     (error) => {

@@ -1,10 +1,8 @@
-import { isIncrement } from '../../src/definition/increment.ts'
 import type { PublishedCollection } from '../../src/definition/published.ts'
 import { oneItem } from '../../src/request/query.ts'
 import type {
   Condition,
   Row,
-  RowChanges,
   StorageAdapter,
   StorageTransaction,
 } from '../../src/storage/adapter.ts'
@@ -128,7 +126,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
     create: () =>
       withTransaction(same, (on) => ({
         ...on,
-        update: async (collection, conditions, changes: Row) =>
+        update: async (collection, conditions, changes) =>
           (await on.update(collection, conditions, changes)) && changes,
       })),
   },
@@ -239,13 +237,12 @@ function addingAmounts(
       memory.transaction(options, (on) =>
         work({
           ...on,
-          update: async (collection, conditions, changes) => {
-            if (!Object.values(changes).some(isIncrement))
-              return on.update(collection, conditions, changes)
+          update: async (collection, conditions, changes, increments) => {
+            if (increments === undefined) return on.update(collection, conditions, changes)
             const keyed = conditions.filter(({ is }) => is === 'equal')
             const query = { ...oneItem(keyed, collection.allNames), sort: [] }
             const { rows } = await on.filter(collection, query)
-            const values = rows[0] && sums(rows[0], changes)
+            const values = rows[0] && { ...changes, ...sums(rows[0], increments) }
             return values && update(on, { collection, conditions, keyed }, values)
           },
         }),
@@ -253,11 +250,10 @@ function addingAmounts(
   }
 }
 
-function sums(stored: Row, changes: RowChanges): Row {
+function sums(stored: Row, increments: Readonly<Record<string, string>>): Row {
   return Object.fromEntries(
-    Object.entries(changes).map(([name, value]) => {
-      if (!isIncrement(value)) return [name, value]
-      const sum = Number(stored[name]) + Number(value.amount)
+    Object.entries(increments).map(([name, amount]) => {
+      const sum = Number(stored[name]) + Number(amount)
       return [name, typeof stored[name] === 'string' ? String(sum) : sum]
     }),
   )

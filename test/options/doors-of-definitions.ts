@@ -145,7 +145,6 @@ export const storageDoors = {
       ['publishCollection', (given) => publishCollection('desk', 'notes', notes, given)],
     ],
     StorageError: [['StorageError', (given) => new StorageError('duplicate', given)]],
-    isIncrement: 'takes any value',
     isStorageError: 'takes any value',
     searchText: 'takes a string',
     unfitError: 'takes what the library passes to an adapter',

@@ -69,8 +69,8 @@ export function transactionChecker(
       checkedPage(check, (own) => transaction.filter(collection, own), { collection, query }),
     insert: (collection, row) =>
       whenChecked(transaction.insert(collection, row), (stored) => check.row(collection, stored)),
-    update: (collection, conditions, changes) =>
-      whenChecked(transaction.update(collection, conditions, changes), (row) =>
+    update: (collection, conditions, ...changes) =>
+      whenChecked(transaction.update(collection, conditions, ...changes), (row) =>
         check.changed(collection, row),
       ),
     ...(transaction.updateText !== undefined && {

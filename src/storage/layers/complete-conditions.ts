@@ -114,10 +114,12 @@ class Completion {
         this.isComplete(query.conditions)
           ? on.filter(collection, query)
           : this.filter(on, collection, query),
-      update: (collection, conditions, changes) =>
+      update: (collection, conditions, ...changes) =>
         this.isComplete(conditions)
-          ? on.update(collection, conditions, changes)
-          : this.#write(on, collection, conditions, (own) => on.update(collection, own, changes)),
+          ? on.update(collection, conditions, ...changes)
+          : this.#write(on, collection, conditions, (own) =>
+              on.update(collection, own, ...changes),
+            ),
       ...(on.updateText !== undefined && {
         updateText: (collection, conditions, changes, select) =>
           this.isComplete(conditions)

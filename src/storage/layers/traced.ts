@@ -49,8 +49,13 @@ function tracedTransaction(calls: TracedCalls, within: StorageTransaction): Stor
       calls.run('filter', collection, () => within.filter(collection, query), pageLength),
     insert: (collection, row) =>
       calls.run('insert', collection, () => within.insert(collection, row), oneRow),
-    update: (collection, conditions, changes) =>
-      calls.run('update', collection, () => within.update(collection, conditions, changes), oneRow),
+    update: (collection, conditions, ...changes) =>
+      calls.run(
+        'update',
+        collection,
+        () => within.update(collection, conditions, ...changes),
+        oneRow,
+      ),
     ...(within.updateText !== undefined && {
       updateText: (collection, conditions, changes, select) =>
         calls.run(

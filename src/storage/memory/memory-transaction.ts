@@ -1,6 +1,6 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { MeetsThrough } from '../../request/meets.ts'
-import type { Row, StorageTransaction, TransactionOptions } from '../adapter.ts'
+import type { StorageTransaction, TransactionOptions } from '../adapter.ts'
 import { readLog } from '../write-lock/read-log.ts'
 import { givenUp, waitLimits } from '../write-lock/wait-limits.ts'
 import type { CommittedTables, Snapshot } from './committed-tables.ts'
@@ -62,7 +62,7 @@ export class MemoryTransaction implements StorageTransaction {
     return insertRow(await this.#writable(collection), given)
   }
 
-  readonly update: StorageTransaction['update'] = async (collection, conditions, changes: Row) => {
+  readonly update: StorageTransaction['update'] = async (collection, conditions, changes) => {
     const given = { ...changes }
     return updateRow(await this.#writable(collection), [...conditions], given)
   }

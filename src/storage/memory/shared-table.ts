@@ -64,7 +64,7 @@ export function sharing(
         shared.rowOf(await transaction.insert(shared.table, shared.columnsOf(row, true))),
       )
     },
-    update: async (collection, conditions, changes: Row) => {
+    update: async (collection, conditions, changes) => {
       const shared = tables.get(collection)
       if (shared === undefined) return transaction.update(collection, conditions, changes)
       const [found, columns] = [shared.conditionsOf(conditions), shared.columnsOf(changes, false)]

@@ -76,9 +76,9 @@ class MountTransaction implements ActiveTransaction, StorageTransaction {
   readonly insert: StorageTransaction['insert'] = (collection, row) =>
     this.#callOn(this.#homeFor(collection, []), true, (on) => on.insert(collection, row))
 
-  readonly update: StorageTransaction['update'] = (collection, conditions, changes) =>
+  readonly update: StorageTransaction['update'] = (collection, conditions, ...changes) =>
     this.#callOn(this.#homeFor(collection, conditions), true, (on) =>
-      on.update(collection, conditions, changes),
+      on.update(collection, conditions, ...changes),
     )
 
   readonly updateText: Required<StorageTransaction>['updateText'] = (

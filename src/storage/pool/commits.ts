@@ -50,9 +50,9 @@ function noticing(
       notice(collection)
       return on.insert(collection, row)
     },
-    update: (collection, conditions, changes) => {
+    update: (collection, conditions, ...changes) => {
       notice(collection)
-      return on.update(collection, conditions, changes)
+      return on.update(collection, conditions, ...changes)
     },
     delete: (collection, conditions) => {
       notice(collection)

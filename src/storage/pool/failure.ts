@@ -1,6 +1,6 @@
 import type { PublishedCollection } from '../../definition/published.ts'
-import { isIncrement } from '../../definition/increment.ts'
-import { isStorageError, StorageError, type RowChanges } from '../adapter.ts'
+import { isStorageError, StorageError } from '../adapter.ts'
+import { isAmount, type RowChanges } from '../sql/fragments.ts'
 import { exceeds, type WholeBits } from '../../schema/column-limits.ts'
 import type { Table } from '../../schema/model.ts'
 
@@ -82,7 +82,7 @@ export function storageFailure(
         const value = row[name] ?? null
         // An error names one column at most, or none. A sum may be too large, but its amount is not.
         const isNamed = columns.includes(own.name)
-        return isNamed || (!isIncrement(value) && exceeds(wholeBits, own, value))
+        return isNamed || (!isAmount(value) && exceeds(wholeBits, own, value))
       })
       .map(({ name }) => name)
   }

@@ -1,11 +1,11 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import { keyIn } from '../../request/resolve.ts'
-import type { Condition, Row, RowChanges, StorageTransaction } from '../adapter.ts'
+import type { Condition, Row, StorageTransaction } from '../adapter.ts'
 import type { BoundStatement, Connection, Connections, TextRow } from './connection.ts'
 import type { Tables } from '../sql/dialect.ts'
 import { storageFailure, type FailureKind } from './failure.ts'
-import type { Sql } from '../sql/fragments.ts'
+import { withAmounts, type Sql } from '../sql/fragments.ts'
 import { rowReader } from './rows.ts'
 import { PoolTransaction, type ChangingTables } from './transaction.ts'
 import {
@@ -109,8 +109,10 @@ export class JoinedWrites {
   update(
     collection: PublishedCollection,
     conditions: readonly Condition[],
-    changes: RowChanges,
+    given: Row,
+    increments?: Readonly<Record<string, string>>,
   ): Promise<Row | undefined> | undefined {
+    const changes = withAmounts(given, increments)
     const tables = this.#options.tablesNow()
     const key = keyIn(collection, conditions)
     const names = Object.keys(changes)
@@ -128,7 +130,7 @@ export class JoinedWrites {
       collection,
       statement: updateStatement(tables, collection, conditions, changes),
       target: JSON.stringify(key),
-      alone: (on) => on.update(collection, conditions, changes),
+      alone: (on) => on.update(collection, conditions, given, increments),
       together: (writes) =>
         joinedUpdateStatement(
           tables,

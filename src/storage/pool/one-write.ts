@@ -51,9 +51,9 @@ async function runOneWrite<Result>(
         const inserted = isFirst() ? writes.insert(collection, row) : undefined
         return inserted === undefined ? (await on()).insert(collection, row) : join(inserted)
       },
-      async update(collection, conditions, changes) {
-        const updated = isFirst() ? writes.update(collection, conditions, changes) : undefined
-        if (updated === undefined) return (await on()).update(collection, conditions, changes)
+      async update(...given) {
+        const updated = isFirst() ? writes.update(...given) : undefined
+        if (updated === undefined) return (await on()).update(...given)
         return join(updated)
       },
       delete: async (collection, conditions) => (await on()).delete(collection, conditions),

@@ -1,6 +1,7 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
-import { isStorageError, type RowChanges, type StorageTransaction } from '../adapter.ts'
+import { isStorageError, type StorageTransaction } from '../adapter.ts'
+import { withAmounts, type RowChanges } from '../sql/fragments.ts'
 import type { Connection } from './connection.ts'
 import type { Isolation, Tables } from '../sql/dialect.ts'
 import { storageFailure, unavailable, type Operation } from './failure.ts'
@@ -102,7 +103,8 @@ export class PoolTransaction implements StorageTransaction {
     )
   }
 
-  readonly update: StorageTransaction['update'] = (collection, conditions, changes) => {
+  readonly update: StorageTransaction['update'] = (collection, conditions, given, increments) => {
+    const changes = withAmounts(given, increments)
     const isAlone = this.#tables.dialect.writes.returning.includes('update')
     return this.#inTurn(() =>
       this.#write({ operation: 'save', collection, row: changes, isAlone }, () =>

@@ -1,5 +1,6 @@
 import type { PublishedCollection } from '../../definition/published.ts'
-import { StorageError, type Condition, type Row, type RowChanges } from '../adapter.ts'
+import { StorageError, type Condition, type Row } from '../adapter.ts'
+import type { RowChanges } from '../sql/fragments.ts'
 import { readsOthers } from '../sql/conditions.ts'
 import type { BoundStatement, Connection } from './connection.ts'
 import type { Tables } from '../sql/dialect.ts'

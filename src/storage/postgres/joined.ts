@@ -1,7 +1,7 @@
 import type { BoundStatement } from '../pool/connection.ts'
 import { raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
 import { limitSlot, offsetSlot } from '../sql/statements.ts'
-import type { UpdateParts } from '../sql/write-statements.ts'
+import type { UpdateParts } from '../sql/dialect.ts'
 
 // Statements of one shape have the same object.
 const joinedTexts = new WeakMap<Sql, Sql>()

@@ -8,7 +8,6 @@ import type { Inputs, Slot, Sql } from './fragments.ts'
 import type { Errors } from '../pool/failure.ts'
 import type { DeclaredType, FoundTables, TableDialect } from '../../schema/database.ts'
 import type { StatementTexts } from './shape.ts'
-import type { UpdateParts } from './write-statements.ts'
 import type { Column, Table, TableNames } from '../../schema/model.ts'
 
 /** How a database keeps the values of a field type. */
@@ -115,6 +114,16 @@ export interface JoinedInsert {
   readonly values: readonly Sql[]
   /** The number of rows. */
   readonly count: number
+}
+
+/** The parts of a statement that changes a row. */
+export interface UpdateParts {
+  /** Up to the new values. */
+  readonly set: Sql
+  /** The conditions, with WHERE. */
+  readonly where: Sql
+  /** What follows RETURNING: the row complete. */
+  readonly returned: Sql
 }
 
 /** How several updates are one statement. */

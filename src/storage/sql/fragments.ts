@@ -1,4 +1,28 @@
-import type { Condition, RowChanges } from '../adapter.ts'
+import type { StoredValue } from '../../definition/field-type.ts'
+import type { Condition, Row } from '../adapter.ts'
+
+/** What an update writes, by the name of the field: a value, or an amount that is added to the stored one. */
+export type RowChanges = Readonly<Record<string, StoredValue | Amount>>
+
+/** What is added to a stored value. */
+export interface Amount {
+  readonly amount: string
+}
+
+/** Returns changes with amounts. */
+export function withAmounts(
+  changes: Row,
+  increments: Readonly<Record<string, string>> | undefined,
+): RowChanges {
+  if (increments === undefined) return changes
+  const amounts = Object.entries(increments).map(([name, amount]) => [name, { amount }] as const)
+  return { ...changes, ...Object.fromEntries(amounts) }
+}
+
+/** Returns whether a change is an amount. */
+export function isAmount(change: StoredValue | Amount | undefined): change is Amount {
+  return typeof change === 'object' && change !== null
+}
 
 /** The values that a statement may bind. */
 export interface Inputs {

@@ -1,12 +1,11 @@
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import { isIncrement } from '../../definition/increment.ts'
-import { StorageError, type Condition, type Row, type RowChanges } from '../adapter.ts'
+import { StorageError, type Condition, type Row } from '../adapter.ts'
 import { fieldOf, termsOf, where } from './conditions.ts'
 import { bind, type BoundStatement } from '../pool/connection.ts'
-import type { JoinedUpdates, Tables } from './dialect.ts'
-import { join, sql, type Sql } from './fragments.ts'
+import type { JoinedUpdates, Tables, UpdateParts } from './dialect.ts'
+import { isAmount, join, sql, type RowChanges, type Sql } from './fragments.ts'
 import { identityOf } from './shape.ts'
 import { matchedShape } from './statements.ts'
 import { isStorable } from './stored-text.ts'
@@ -111,16 +110,6 @@ export function canIncrement(
   return isNumber && isUpdatable && isPlainColumn(tables, collection, field)
 }
 
-/** The parts of a statement that changes a row. */
-export interface UpdateParts {
-  /** Up to the new values. */
-  readonly set: Sql
-  /** The conditions, with WHERE. */
-  readonly where: Sql
-  /** What follows RETURNING: the row complete. */
-  readonly returned: Sql
-}
-
 /** Returns the statement that changes a row. If updates return rows, it returns the row complete. */
 export function updateStatement(
   tables: Tables,
@@ -165,7 +154,7 @@ function updateShape(
   changes: RowChanges,
 ): string {
   const matched = matchedShape(tables, collection, { conditions, search: null })
-  const names = Object.keys(changes).map((name) => (isIncrement(changes[name]) ? `+${name}` : name))
+  const names = Object.keys(changes).map((name) => (isAmount(changes[name]) ? `+${name}` : name))
   return `${matched}\0${names.join('\0')}`
 }
 
@@ -181,7 +170,7 @@ function updateParts(
     const column = name(tables.dialect, columnOf(place.found, field).name)
     const stored = place.stored(field)
     const value = rowParameter(place, field, stored)
-    return isIncrement(changes[changed])
+    return isAmount(changes[changed])
       ? sql`${column} = ${stored} + ${value}`
       : sql`${column} = ${value}`
   })
@@ -238,7 +227,7 @@ function rowParameter(place: TablePlace, field: PublishedField, stored?: Sql): S
     read({ row }) {
       const value = row?.[field.name] ?? null
       if (value === null) return null
-      if (isIncrement(value)) return value.amount
+      if (isAmount(value)) return value.amount
       if (!isStorable(value)) {
         throw new TypeError(
           `The value of ${field.name} has U+0000 or a lone surrogate, which ${database} can't store.`,

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { customers, rowOf, samples } from '../../../src/conformance/collections.ts'
-import { increment } from '../../../src/entries/index.ts'
-import type { Row, RowChanges, StorageAdapter } from '../../../src/entries/storage.ts'
+import type { Row, StorageAdapter } from '../../../src/entries/storage.ts'
 import { equal } from '../../../src/request/query.ts'
 import { pooledServers, type PooledServer } from './pooled-servers.ts'
 
@@ -38,9 +37,14 @@ describe.each(pooledServers)('updates that wait for a connection of $name', (poo
 
   const customer = (number: number, values: Row = {}): Row =>
     rowOf(customers, { customerId: `c${number}`, visits: 0, ...values })
-  const update = (storage: StorageAdapter, number: number, changes: RowChanges) =>
+  const update = (
+    storage: StorageAdapter,
+    number: number,
+    changes: Row,
+    increments?: Record<string, string>,
+  ) =>
     storage.transaction(oneWrite, (on) =>
-      on.update(customers, [equal('customerId', `c${number}`)], changes),
+      on.update(customers, [equal('customerId', `c${number}`)], changes, increments),
     )
   const stored = async (storage: StorageAdapter): Promise<readonly Row[]> => {
     const sort = [{ field: 'customerId', descending: false }]
@@ -99,7 +103,7 @@ describe.each(pooledServers)('updates that wait for a connection of $name', (poo
     const { storage } = await opened(2)
     const numbers = [0, 1, 0, 99, 2, 0, 98, 1]
     const rows = await Promise.all(
-      numbers.map((number) => update(storage, number, { visits: increment(1) })),
+      numbers.map((number) => update(storage, number, {}, { visits: '1' })),
     )
     expect(rows.map((row) => row?.['customerId'])).toEqual(
       numbers.map((number) => (number < count ? `c${number}` : undefined)),

@@ -197,7 +197,7 @@ const matchSlot = (match: MatchNeedle): Slot => ({
 
 function rowSlot(collection: PublishedCollection, name: string): Sql {
   const field = fieldOf(collection, name)
-  // The adapter does not add amounts.
+  // The adapter adds no amounts.
   const slot: Slot = {
     read: ({ row }) => bindValue(field, (row as Row | undefined)?.[name] ?? null),
   }

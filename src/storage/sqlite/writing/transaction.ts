@@ -110,7 +110,7 @@ class SessionTransaction implements OpenTransaction, StorageTransaction {
     }
   }
 
-  readonly update: StorageTransaction['update'] = (collection, conditions, changes: Row) => {
+  readonly update: StorageTransaction['update'] = (collection, conditions, changes) => {
     const wait = this.#wait()
     if (wait !== undefined) return wait.then(() => this.update(collection, conditions, changes))
     this.#operation = 'save'
