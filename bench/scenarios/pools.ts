@@ -15,8 +15,9 @@ export interface PoolDatabase {
 
 type Access = 'open' | 'keys'
 
-const members = 2_000
-const poolTables: Tables = { ...salesTables, members }
+/** The number of rows of the table with this name. */
+export const members = 2_000
+export const poolTables: Tables = { ...salesTables, members }
 const addresses = 200
 
 const shared = ['read-page', 'read-100', 'read-item', 'insert']
@@ -64,7 +65,8 @@ const distinct: (Requests & Pick<Scenario, 'name' | 'title'>)[] = [
 /** The goals of a scenario: by processor time of the hand-written server with open access, and with keys. */
 export type PoolGoals = Partial<Record<Access, number>> & { floor?: string }
 
-function goalsOf({ pairs }: PoolDatabase, { floor, ...ratios }: PoolGoals): Goal[] {
+/** Returns the goals by processor time. */
+export function goalsOf({ pairs }: PoolDatabase, { floor, ...ratios }: PoolGoals): Goal[] {
   return (['open', 'keys'] as const).flatMap((access): RatioGoal[] => {
     const ratio = ratios[access]
     if (ratio === undefined) return []
