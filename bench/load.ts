@@ -1,5 +1,5 @@
 import type { Contestant } from './contestants.ts'
-import { generateLoad, type Wire } from './generator.ts'
+import { generateLoad, type LoadOptions, type Wire } from './generator.ts'
 import { busyTicks, foreignShare } from './machine.ts'
 import type { HttpRequest, Scenario } from './scenario.ts'
 import type { RunningServer } from './server-process.ts'
@@ -7,6 +7,7 @@ import type { Headers } from './servers/announce.ts'
 
 /** What one round of load on one server gave. */
 export interface Round {
+  responses: number
   perSecond: number
   cpuMicroseconds: number
   p50Milliseconds: number
@@ -45,9 +46,14 @@ function ownMicroseconds(): number {
   return user + system
 }
 
-/** Puts a server under the load of a scenario for some seconds. */
+/** Returns the requests after which a server is warm, if it is fast enough to have them in so many seconds. */
+export function warmAfter(seconds: number): Required<LoadOptions['until']> {
+  return { requests: 10_000 * seconds, seconds: 5 * seconds }
+}
+
+/** Puts a server under the load of a scenario. */
 export async function loadFor(
-  seconds: number,
+  until: LoadOptions['until'],
   server: RunningServer,
   scenario: Scenario,
   contestant: Contestant,
@@ -60,7 +66,7 @@ export async function loadFor(
     connections: scenario.connections ?? 32,
     // A database server that is a process of its own needs the other core.
     polls: server.pinned && contestant.database === undefined,
-    until: { seconds },
+    until,
     next: nextOf(scenario, contestant, server.headers),
   }).catch((error: unknown) => {
     throw new Error(`${contestant.name} failed under the load of ${scenario.name}.`, {
@@ -71,6 +77,7 @@ export async function loadFor(
   const after = await server.usage()
   const cpu = after.cpuMicroseconds - before.cpuMicroseconds
   return {
+    responses: result.responses,
     perSecond: result.responses / result.seconds,
     cpuMicroseconds: cpu / result.responses,
     p50Milliseconds: result.p50Milliseconds,

@@ -1,7 +1,7 @@
 import { programOf } from './build.ts'
 import type { Contestant } from './contestants.ts'
 import { createDatabase, salesTables, type Tables } from './database.ts'
-import { loadFor, type Round } from './load.ts'
+import { loadFor, warmAfter, type Round } from './load.ts'
 import { percent, type QuietMachine } from './machine.ts'
 import { createMysqlDatabase } from './mysql.ts'
 import type { Options } from './options.ts'
@@ -62,6 +62,21 @@ function show(scenario: Scenario, step: string, name: string, round: Round): voi
   )
 }
 
+/** Warms a server up: for some seconds, and longer if it was too slow to be compiled by then. */
+async function warmUp(
+  seconds: number,
+  { contestant, server }: Running,
+  scenario: Scenario,
+): Promise<void> {
+  const round = await loadFor({ seconds }, server, scenario, contestant)
+  show(scenario, 'warm-up', contestant.name, round)
+  const warm = warmAfter(seconds)
+  const requests = warm.requests - round.responses
+  if (requests <= 0) return
+  const until = { seconds: warm.seconds - seconds, requests }
+  show(scenario, 'warm-up', contestant.name, await loadFor(until, server, scenario, contestant))
+}
+
 /** Runs one scenario on every server: checks, warms up, then takes turns, in reverse every other round. */
 export async function measure(
   scenario: Scenario,
@@ -71,14 +86,11 @@ export async function measure(
   const running: Running[] = []
   try {
     for (const contestant of contestants) running.push(await start(scenario, contestant, pinned))
-    for (const { contestant, server } of running) {
-      const round = await loadFor(options.warmUpSeconds, server, scenario, contestant)
-      show(scenario, 'warm-up', contestant.name, round)
-    }
+    for (const one of running) await warmUp(options.warmUpSeconds, one, scenario)
     for (let turn = 1; turn <= options.rounds; turn++) {
       await machine.wait()
       for (const { contestant, server, rounds } of turn % 2 ? running : running.toReversed()) {
-        const round = await loadFor(options.seconds, server, scenario, contestant)
+        const round = await loadFor({ seconds: options.seconds }, server, scenario, contestant)
         rounds.push(round)
         show(scenario, `round ${turn}/${options.rounds}`, contestant.name, round)
       }
