@@ -1,4 +1,5 @@
 import { runBench } from './bench.ts'
+import { contention } from './contention.ts'
 import { onMariaDb, onPostgres } from './contestants.ts'
 import { large } from './large.ts'
 import { mariadb } from './scenarios/mariadb.ts'
@@ -6,7 +7,7 @@ import { postgres } from './scenarios/postgres.ts'
 
 await runBench({
   scenarios: [...postgres, ...mariadb],
-  figures: [large],
+  figures: [large, contention],
   contestants: [...onPostgres, ...onMariaDb],
   section: 'scale',
 })

@@ -29,12 +29,13 @@ export interface ServerDatabase {
 
 export interface ServerOptions {
   database: ServerDatabase
-  /** The tables that it publishes. */
+  /** The tables that it publishes, or what else its program takes. */
   tables: string[]
   pinned: boolean
 }
 
-async function messageFrom(child: ChildProcess): Promise<unknown> {
+/** Resolves with the next message of a process. Rejects if the process ends before. */
+export async function messageFrom(child: ChildProcess): Promise<unknown> {
   const ended = new AbortController()
   const exit = once(child, 'exit', { signal: ended.signal }).then(([code]) => {
     throw new Error(`A server ended early with exit code ${String(code)}.`)

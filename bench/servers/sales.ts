@@ -14,14 +14,19 @@ function fieldOf(name: Column) {
   })
 }
 
-const fields = Object.fromEntries(columns.map((name) => [name, fieldOf(name)]))
+/** The fields of a customer. */
+export const salesFields = Object.fromEntries(columns.map((name) => [name, fieldOf(name)]))
 
 /** The applications with a collection for each table. `index`: columns with an index each. */
 export function salesApplications(tables: readonly string[], index: readonly Column[] = []) {
   const collections = Object.fromEntries(
     tables.map((name) => [
       name,
-      defineCollection({ key: 'customerId', fields, index: index.map((column) => [column]) }),
+      defineCollection({
+        key: 'customerId',
+        fields: salesFields,
+        index: index.map((column) => [column]),
+      }),
     ]),
   )
   return { sales: { collections } }
