@@ -258,6 +258,11 @@ export class JoinedWrites {
   }
 }
 
+function byTarget(one: WaitingWrite, other: WaitingWrite): number {
+  const [a = '', b = ''] = [one.write.target, other.write.target]
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
 /** Returns the first writes of a queue that have different targets: a power of two, because each number is another statement. */
 function firstOf(queue: readonly WaitingWrite[], most: number): readonly WaitingWrite[] {
   const targets = new Set<string>()
@@ -269,5 +274,7 @@ function firstOf(queue: readonly WaitingWrite[], most: number): readonly Waiting
     if (target !== undefined) targets.add(target)
     chosen.push(one)
   }
-  return chosen.slice(0, 2 ** Math.floor(Math.log2(chosen.length)))
+  const count = 2 ** Math.floor(Math.log2(chosen.length))
+  // Statements of several processes lock their rows in the same order, so that they do not wait for each other.
+  return chosen.slice(0, count).sort(byTarget)
 }
