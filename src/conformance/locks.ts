@@ -32,7 +32,7 @@ export const lockCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'another transaction can not write a locked row before the one that has locked it ends',
+    name: 'a locked row is not written by another transaction before the one that has locked it ends',
     needs: 'rowLocks',
     run: async ({ adapter }) => {
       await store(adapter, customers, [{ customerId: 'A', visits: 0 }])

@@ -132,7 +132,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
   },
   {
     defect: 'declares locks of rows, and has none',
-    root: /can not write a locked row/,
+    root: /a locked row is not written/,
     create: () => {
       const memory = memoryStorage()
       return { ...memory, supports: { ...memory.supports, rowLocks: true } }

@@ -121,14 +121,14 @@ const terms: Terms = {
 }
 
 // Statements of one shape have the same object.
-const joinedTexts = new WeakMap<Sql, Sql[]>()
+const unionsOf = new WeakMap<Sql, Sql[]>()
 
 function joinedReads(statements: readonly BoundStatement[]): BoundStatement {
   const [{ sql: query }] = statements as readonly [BoundStatement]
   const { length } = statements
-  const texts = joinedTexts.get(query) ?? []
-  joinedTexts.set(query, texts)
-  const joined = (texts[length] ??= join(
+  const unions = unionsOf.get(query) ?? []
+  unionsOf.set(query, unions)
+  const joined = (unions[length] ??= join(
     Array.from({ length }, (_, index) => marked(query, index)),
     raw(' union all '),
   ))

@@ -1,7 +1,7 @@
 import type { BoundStatement } from '../pool/connection.ts'
 import { raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
 import { limitSlot, offsetSlot } from '../sql/statements.ts'
-import type { UpdateParts } from '../sql/dialect.ts'
+import type { UpdateClauses } from '../sql/dialect.ts'
 
 // Statements of one shape have the same object.
 const joinedTexts = new WeakMap<Sql, Sql>()
@@ -26,7 +26,7 @@ function joinedRead(read: Sql): Sql {
 }
 
 /** Returns the text of one statement for updates of different rows. Each of its rows begins with the index of its update. */
-export function joinedUpdate({ set, where, returned }: UpdateParts): Sql {
+export function joinedUpdate({ set, where, returned }: UpdateClauses): Sql {
   const { list, inList } = listOf([...set.slots, ...where.slots])
   return sql`${inList(set)} from ${list}${inList(where, set.slots.length)} returning each.n - 1, ${returned}`
 }
@@ -37,7 +37,7 @@ export function arraysOf(statements: readonly BoundStatement[]): readonly string
   return first.values.map((_, at) => arrayOf(statements, at))
 }
 
-/** Returns the list of the values of parameters, and what replaces the parameters of a text by the columns of the list. */
+/** Returns the list of the values of parameters, and what replaces the parameters of a fragment by the columns of the list. */
 function listOf(slots: readonly Slot[]) {
   const names = [...slots.map((_, at) => `v${at}`), 'n'].join(', ')
   const list: Sql = {

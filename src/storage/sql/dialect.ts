@@ -116,8 +116,8 @@ export interface JoinedInsert {
   readonly count: number
 }
 
-/** The parts of a statement that changes a row. */
-export interface UpdateParts {
+/** The clauses of a statement that changes a row. */
+export interface UpdateClauses {
   /** Up to the new values. */
   readonly set: Sql
   /** The conditions, with WHERE. */
@@ -129,7 +129,7 @@ export interface UpdateParts {
 /** How several updates are one statement. */
 export interface JoinedUpdates {
   /** Returns the text. Each of its rows begins with the index of its update; a row that is missing has none. */
-  text(parts: UpdateParts): Sql
+  text(clauses: UpdateClauses): Sql
   /** Returns its values, from the statements of the updates. */
   values(updates: readonly BoundStatement[]): BoundStatement['values']
 }

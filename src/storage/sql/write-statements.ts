@@ -4,7 +4,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import { StorageError, type Condition, type Row } from '../adapter.ts'
 import { fieldOf, termsOf, where } from './conditions.ts'
 import { bind, type BoundStatement } from '../pool/connection.ts'
-import type { JoinedUpdates, Tables, UpdateParts } from './dialect.ts'
+import type { JoinedUpdates, Tables, UpdateClauses } from './dialect.ts'
 import { isAmount, join, sql, type RowChanges, type Sql } from './fragments.ts'
 import { identityOf } from './shape.ts'
 import { matchedShape } from './statements.ts'
@@ -119,7 +119,7 @@ export function updateStatement(
 ): BoundStatement {
   const shape = `update${updateShape(tables, collection, conditions, changes)}`
   const text = tables.texts.find(shape, () => {
-    const { set, where: terms, returned } = updateParts(tables, collection, conditions, changes)
+    const { set, where: terms, returned } = updateClauses(tables, collection, conditions, changes)
     if (!tables.dialect.writes.returning.includes('update')) return sql`${set}${terms}`
     return sql`${set}${terms} returning ${returned}`
   })
@@ -135,7 +135,7 @@ export function joinedUpdateStatement(
 ): BoundStatement {
   const shape = `updates${updateShape(tables, collection, conditions, changes)}`
   const sql = tables.texts.find(shape, () =>
-    text(updateParts(tables, collection, conditions, changes)),
+    text(updateClauses(tables, collection, conditions, changes)),
   )
   return { sql, values: values(updates) }
 }
@@ -158,12 +158,12 @@ function updateShape(
   return `${matched}\0${names.join('\0')}`
 }
 
-function updateParts(
+function updateClauses(
   tables: Tables,
   collection: PublishedCollection,
   conditions: readonly Condition[],
   changes: RowChanges,
-): UpdateParts {
+): UpdateClauses {
   const place = placeOf(tables, collection)
   const values = Object.keys(changes).map((changed) => {
     const field = fieldOf(collection, changed)
