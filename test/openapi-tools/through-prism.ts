@@ -87,5 +87,8 @@ function inPrism({ method, target }: Request) {
 
 // A provider of the suite throws every code, also those that no GET has.
 function isThrown({ status, body }: Answer): boolean {
-  return [409, 412, 413, 415, 422, 428].includes(status) && body.message?.startsWith('rejected with ') === true
+  return (
+    [409, 412, 413, 415, 422, 428].includes(status) &&
+    body.message?.startsWith('rejected with ') === true
+  )
 }
