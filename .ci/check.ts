@@ -7,26 +7,20 @@ import { checkShape } from './shape.ts'
 import { command, reportSteps, runSteps, type Step, type Steps } from './steps.ts'
 import { checkTypeBudget } from './type-budget.ts'
 
-/** A measurement: nothing else runs meanwhile. */
-const measured: Steps = { budget: checkTypeBudget }
-
-/** In the order in which they run. */
-const ofSources: Steps = {
+/** Two lines of steps run beside each other. What takes longest is alone in the first one, apart from what needs little time. */
+const compilation: Steps = {
   types: async () => {
     await command('tsc', '-p', '.')()
     // The script of the explorer runs in browsers.
     return command('tsc', '-p', 'src/explorer/assets')()
   },
   lint: command('eslint', '.', '--max-warnings', '0'),
-  format: command('prettier', '--check', '.', '--log-level', 'warn'),
   architecture: command('vitest', 'run', 'test/project'),
-  unused: command('knip', '--no-progress'),
-  shape: checkShape,
-  reference: command('npm', 'run', 'reference'),
 }
 
-/** Run beside those of the sources. A step after `build` looks at what that has built. */
-const ofPackage: Steps = {
+/** A step after `build` may look at what that has built. */
+const others: Steps = {
+  budget: checkTypeBudget,
   build: command('npm', 'run', 'build'),
   core: checkCore,
   client: checkClientSize,
@@ -42,12 +36,16 @@ const ofPackage: Steps = {
   ),
   pack: checkPack,
   init: checkInit,
+  format: command('prettier', '--check', '.', '--log-level', 'warn'),
+  unused: command('knip', '--no-progress'),
+  shape: checkShape,
+  reference: command('npm', 'run', 'reference'),
 }
 
 /** Only by name: measures of what runs, which nothing depends on. */
 const onDemand: Steps = { paths: measurePaths }
 
-const usual: Steps = { ...measured, ...ofSources, ...ofPackage }
+const usual: Steps = { ...compilation, ...others }
 const steps: Steps = { ...usual, ...onDemand }
 
 /** One project of `rowgate init`; `npm run test:projects` checks those of all servers and storages. */
@@ -78,8 +76,7 @@ async function runChosen(among: Steps): Promise<void> {
   failed.push(...(await runSteps(Object.fromEntries(wanted))))
 }
 
-await runChosen(measured)
 await runChosen(onDemand)
-await Promise.all([runChosen(ofSources), runChosen(ofPackage)])
+await Promise.all([runChosen(compilation), runChosen(others)])
 
 reportSteps(chosen.length, failed, start)
