@@ -38,9 +38,9 @@ export class Contention {
   readonly #isRepeatable: boolean
   // Code that does not wait runs at the same time as other code only where transactions do.
   readonly #takesTurns: boolean
-  // The items that it writes, as far as they are known, and its turns at them.
-  readonly #items = new Map<string, WrittenItem>()
-  readonly #turns = new Map<string, () => void>()
+  // The items that it writes, as far as they are known, and its turns at them. Most units have none.
+  #items: Map<string, WrittenItem> | undefined
+  #turns: Map<string, () => void> | undefined
   // Keys that inserts have found in use, although the transaction did not see their rows.
   #unseen: Set<string> | undefined
   #pause: ConflictPause | undefined
@@ -51,23 +51,25 @@ export class Contention {
     this.#runtime = runtime
     this.#isRepeatable = repeatsCode
     this.#takesTurns = !brief || runtime.adapter.supports.rowLocks === true
-    if (item !== undefined && this.#takesTurns) this.#items.set(this.#idOf(item), item)
+    if (item !== undefined && this.#takesTurns) this.#items = new Map([[this.#idOf(item), item]])
   }
 
   /** Waits for its turn at the items that are known. Undefined if there is nothing to wait for. */
   enter(): Promise<void> | undefined {
-    return this.#items.size === this.#turns.size ? undefined : this.#enterAll()
+    const items = this.#items?.size ?? 0
+    return items === (this.#turns?.size ?? 0) ? undefined : this.#enterAll()
   }
 
   /** Waits for one item after the other, in one order for all transactions, so that none wait for each other. */
   async #enterAll(): Promise<void> {
     this.leave()
-    for (const id of [...this.#items.keys()].sort())
-      this.#turns.set(id, await this.#runtime.rows.enter(id))
+    const turns = (this.#turns ??= new Map())
+    for (const id of this.#sortedIds()) turns.set(id, await this.#runtime.rows.enter(id))
   }
 
   /** Ends its turns. */
   leave(): void {
+    if (this.#turns === undefined) return
     for (const leave of this.#turns.values()) leave()
     this.#turns.clear()
   }
@@ -81,8 +83,8 @@ export class Contention {
     const noted: typeof work = (transaction) => work(this.#noting(transaction))
     if (!this.#hasFailed || this.#runtime.adapter.supports.rowLocks !== true) return noted
     return async (transaction) => {
-      for (const id of [...this.#items.keys()].sort())
-        await lockItem(transaction, this.#items.get(id) as WrittenItem)
+      for (const id of this.#sortedIds())
+        await lockItem(transaction, this.#items?.get(id) as WrittenItem)
       return noted(transaction)
     }
   }
@@ -101,11 +103,15 @@ export class Contention {
   /** Waits until the work may be repeated after a conflict. Rejects if it was repeated often enough. */
   async pause(conflict: StorageError, hasCalledCode: boolean): Promise<void> {
     this.#hasFailed = true
-    const isEarly = !hasCalledCode && this.#items.size > 0
+    const isEarly = !hasCalledCode && this.#items !== undefined
     // Work that has failed while it waited for a lock keeps its turn, so that later ones do not overtake it.
     if (!isEarly) this.leave()
     this.#pause ??= conflictPauses()
     await this.#pause(conflict, isEarly)
+  }
+
+  #sortedIds(): readonly string[] {
+    return [...(this.#items?.keys() ?? [])].sort()
   }
 
   #idOf({ collection, key }: WrittenItem): string {
@@ -158,10 +164,12 @@ export class Contention {
    */
   #take(item: WrittenItem): void {
     const id = this.#idOf(item)
-    if (this.#turns.has(id) || this.#items.size >= maxItems) return
-    this.#items.set(id, item)
+    const items = (this.#items ??= new Map())
+    const turns = (this.#turns ??= new Map())
+    if (turns.has(id) || items.size >= maxItems) return
+    items.set(id, item)
     const leave = this.#runtime.rows.tryEnter(id)
-    if (leave !== undefined) this.#turns.set(id, leave)
+    if (leave !== undefined) turns.set(id, leave)
     else {
       const cause = new Error('another transaction of this process writes the item')
       throw new StorageError('unavailable', { cause, isConflict: true })
