@@ -10,7 +10,7 @@ import {
 } from '../../src/entries/index.ts'
 import type { StorageQuery } from '../../src/entries/storage.ts'
 import { newKey, plainKeys } from '../kit/keys.ts'
-import { openStorage, storages } from '../kit/storages.ts'
+import { memory, openStorage, storages } from '../kit/storages.ts'
 
 const notes = defineCollection({
   key: 'id',
@@ -27,7 +27,7 @@ const notes = defineCollection({
 type Headers = Readonly<Record<string, string>>
 
 /** A service with notes of three users, and a function that sends it a request of one of them. */
-async function open(storage = openStorage(storages[0])) {
+async function open(storage = openStorage(memory)) {
   const properties = { AllowInsecureHttp: true, AllowApiKeyInQueryString: true }
   const service = createService({
     applications: { app: { collections: { notes } } },
@@ -101,7 +101,7 @@ test.each(storages)(
 )
 
 test('a target that comes again is not planned again', async () => {
-  const storage = openStorage(storages[0])
+  const storage = openStorage(memory)
   const queries: StorageQuery[] = []
   const { send } = await open({
     ...storage,

@@ -16,13 +16,13 @@ import {
   text,
 } from '../../src/entries/index.ts'
 import { serverStorages } from '../kit/database-servers.ts'
-import { openStorage, storages, type Storage } from '../kit/storages.ts'
+import { localStorages, openStorage, type Storage } from '../kit/storages.ts'
 import { openOrders } from './outbox/orders-service.ts'
 import { shipments, shippingEndpoint } from './outbox/shipping.ts'
 import { readJson, respond, startServer } from './server.ts'
 
 const clients = 10
-const everywhere = [...new Set([...storages, ...serverStorages])]
+const everywhere = [...localStorages, ...serverStorages]
 
 /** The items of a response: one of its own, and one that every response has. */
 type Items = readonly { readonly id: string; readonly from: string }[]

@@ -6,7 +6,7 @@ import {
   type CollectionDefinition,
 } from '../../src/entries/index.ts'
 import { bindings, type Binding, type Cell } from '../kit/cells.ts'
-import { storages } from '../kit/storages.ts'
+import { memory } from '../kit/storages.ts'
 import { applications } from './fixture.ts'
 
 /** A second service in front of a service: it serves each collection from the first one, over HTTP. */
@@ -54,6 +54,6 @@ const consumed: Binding = {
 }
 
 /** The combination of a service that consumes another one with the first storage. */
-export const consumedCells: readonly Cell[] = storages
-  .slice(0, 1)
-  .map((storage) => ({ name: `${consumed.name}, ${storage.name}`, binding: consumed, storage }))
+export const consumedCells: readonly Cell[] = [
+  { name: `${consumed.name}, ${memory.name}`, binding: consumed, storage: memory },
+]

@@ -14,7 +14,7 @@ import { mountings, type Mount } from './server-mounts.ts'
 import { expectQuietProcess } from './server-quiet.ts'
 import { newKey, plainKeys, withKey } from '../kit/keys.ts'
 import { bindings, cells, type Host } from '../kit/cells.ts'
-import { storages } from '../kit/storages.ts'
+import { localStorages } from '../kit/storages.ts'
 
 const fields = { noteId: integer(), words: text() }
 const path = '/rest/v1/desk/notes'
@@ -30,7 +30,7 @@ describe.each(cells)('services in one process on $name', ({ binding, storage }) 
   /** Two services with the same names and nothing else in common; the second one requires authentication. */
   function openBoth() {
     // Each on a storage of its own, and of another kind.
-    const kinds = [storage, ...storages.filter((other) => other !== storage)]
+    const kinds = [storage, ...localStorages.filter((other) => other !== storage)]
     const [own = storage, others = own] = kinds
     const [first, second] = [own.open(), others.open()]
     const reports: Observation[] = []

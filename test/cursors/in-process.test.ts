@@ -9,7 +9,7 @@ import {
   text,
 } from '../../src/entries/index.ts'
 import { send, type Response } from '../kit/service.ts'
-import { inspected, openStorage, storages } from '../kit/storages.ts'
+import { inspected, memory, openStorage } from '../kit/storages.ts'
 import { header, itemsOf, readToEnd } from './reading.ts'
 
 const fields = { id: integer(), title: text() }
@@ -20,7 +20,7 @@ const maria = principal('maria')
 async function stage() {
   const service = createService({
     applications: { app: { collections: { notes, plain } } },
-    storage: openStorage(storages[0]),
+    storage: openStorage(memory),
     security: openAccess(),
   })
   onTestFinished(() => service.close())
@@ -127,7 +127,7 @@ test.each(['list', 'page'] as const)(
     )
     const service = createService({
       applications: { app: { collections: { served } } },
-      storage: openStorage(storages[0]),
+      storage: openStorage(memory),
       security: openAccess(),
     })
     onTestFinished(() => service.close())
@@ -155,7 +155,7 @@ test('only a page that reaches the items without value needs a transaction', asy
     cursor: true,
     fields: { id: integer(), rank: integer() },
   })
-  const inspection = inspected(openStorage(storages[0]))
+  const inspection = inspected(openStorage(memory))
   const service = createService({
     applications: { app: { collections: { ranked } } },
     storage: inspection.storage,

@@ -18,7 +18,7 @@ import {
 import { mariadb, missingServer as missingMariadb } from '../kit/mysql.ts'
 import { missingServer as missingPostgres, postgres } from '../kit/postgres.ts'
 import { send, withServices } from '../kit/service.ts'
-import { storages, type Storage } from '../kit/storages.ts'
+import { memory, sqlite, type Storage } from '../kit/storages.ts'
 import { itemsOf, readToEnd } from './reading.ts'
 
 const money = { precision: 9, scale: 2 } as const
@@ -103,9 +103,9 @@ const missing = new Map([
   ['mariadb', await missingMariadb()],
 ])
 const cases: readonly (readonly [string, Storage, typeof things, number])[] = [
-  ['memory', storages[0] as Storage, things, 60],
-  ['sqlite', storages[1] as Storage, things, 40],
-  ['sqlite, other forms', storages[1] as Storage, otherForms, 25],
+  ['memory', memory, things, 60],
+  ['sqlite', sqlite, things, 40],
+  ['sqlite, other forms', sqlite, otherForms, 25],
   ['an adapter with equality only', lesser, things, 25],
   ['postgres', postgres, things, 25],
   ['mariadb', mariadb, things, 25],

@@ -10,7 +10,7 @@ import type { Observation, Service } from '../../src/entries/index.ts'
 import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { apiKeys, type SecurityProvider } from '../../src/entries/security.ts'
 import { openService } from '../kit/stage.ts'
-import { openStorage, storages, type Storage } from '../kit/storages.ts'
+import { memory, openStorage, type Storage } from '../kit/storages.ts'
 import { packageBuilder } from '../kit/builders.ts'
 import { applications, environment, solutions } from './solutions.ts'
 
@@ -48,7 +48,7 @@ export interface DeploymentService {
 export async function openDeployment(
   given: DeploymentServiceOptions = {},
 ): Promise<DeploymentService> {
-  const { on = storages[0], wrap = (one: StorageAdapter) => one, service: more } = given
+  const { on = memory, wrap = (one: StorageAdapter) => one, service: more } = given
   const { on: _on, storage: _storage, wrap: _wrap, service: _service, ...options } = given
   const news: BuildEvent[] = []
   const storage = wrap(given.storage ?? openStorage(on))

@@ -9,7 +9,7 @@ import {
   principal,
   text,
 } from '../../src/entries/index.ts'
-import { storages } from '../kit/storages.ts'
+import { memory, storages } from '../kit/storages.ts'
 
 const reports = defineCollection(
   {
@@ -168,7 +168,7 @@ test.each([
   const start = () =>
     createService({
       applications: { office: { collections: { wronged: wronged as never } } },
-      storage: storages[0]?.open().storage as never,
+      storage: memory.open().storage as never,
       security: openAccess(),
     })
   expect(start).toThrow(`applications.office.collections.wronged.${place}`)

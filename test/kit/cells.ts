@@ -3,7 +3,7 @@ import { toExpressHandler } from '../../src/entries/express.ts'
 import { toNodeHandler } from '../../src/entries/node.ts'
 import type { RequestHandler } from '../../src/entries/index.ts'
 import type { Answer, Request } from './http-client.ts'
-import { isWhole, storages, type Storage } from './storages.ts'
+import { isMatrix, localStorages, memory, remoteStorages, type Storage } from './storages.ts'
 import { releases, startExpress } from './express-app.ts'
 import { startFastify } from './fastify-app.ts'
 import { honoAnswers, startHono } from './hono-app.ts'
@@ -55,18 +55,21 @@ export interface Cell {
 
 /** Every combination, apart from older releases of servers with storages in database servers, which are slow. */
 export const everyCell: readonly Cell[] = bindings.flatMap((binding) =>
-  storages
+  [...localStorages, ...remoteStorages]
     .filter(({ isRemote }) => isRemote !== true || binding.isPrevious !== true)
     .map((storage) => ({ name: `${binding.name}, ${storage.name}`, binding, storage })),
 )
 
 /**
- * The combinations of `npm test`: every storage through the first binding, and every other binding on the
- * first storage. `npm run test:matrix` takes every combination instead.
+ * The combinations of this run. `npm test` takes the storages of this process through the first binding, and every other binding
+ * on memory storage, `npm run test:matrix` all others, and its runs with another cache only the first binding.
  */
-export let cells: readonly Cell[] = isWhole
-  ? everyCell
-  : everyCell.filter(({ binding, storage }) => binding === bindings[0] || storage === storages[0])
+export let cells: readonly Cell[] = everyCell.filter(({ binding, storage }) => {
+  const isFirst = binding === bindings[0]
+  if (process.env['CACHE'] !== undefined) return isFirst
+  const isUsual = storage.isRemote !== true && (isFirst || storage === memory)
+  return isUsual !== isMatrix
+})
 
 /** Replaces the combinations, before a test file is loaded: `npm run test:openapi` has one of its own. */
 export function replaceCells(others: readonly Cell[]): void {
@@ -78,7 +81,7 @@ export function replaceCells(others: readonly Cell[]): void {
  * first fifth of them through the others. `npm run test:matrix` takes all.
  */
 export function runsOn({ binding }: Cell, runs: number): number {
-  return isWhole || binding === bindings[0] ? runs : Math.ceil(runs / 5)
+  return isMatrix || binding === bindings[0] ? runs : Math.ceil(runs / 5)
 }
 
 function startNode(service: RequestHandler): Promise<Host> {

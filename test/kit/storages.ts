@@ -15,37 +15,43 @@ export interface Storage {
   open(): { readonly storage: StorageAdapter; readonly remove: () => MaybePromise<void> }
 }
 
-/** Whether every combination is tested. `npm run test:matrix` sets it. */
-export const isWhole = process.env['MATRIX'] === 'full'
+/** Whether this is `npm run test:matrix`, which runs what `npm test` leaves out. */
+export const isMatrix = process.env['MATRIX'] === 'on'
 
-/**
- * The storages behind a service: those of this process, and in `npm run test:matrix` also those in servers that
- * respond. A new adapter is one more row.
- */
-export const storages: readonly Storage[] = [
-  {
-    name: 'memory',
-    open: () => ({ storage: memoryStorage(), remove: () => undefined }),
+export const memory: Storage = {
+  name: 'memory',
+  open: () => ({ storage: memoryStorage(), remove: () => undefined }),
+}
+
+export const sqlite: Storage = {
+  name: 'sqlite',
+  open: () => {
+    const directory = mkdtempSync(join(tmpdir(), 'rowgate-'))
+    return {
+      storage: sqliteStorage(join(directory, 'data.db'), {
+        ensureSchema: true,
+        // Nothing here survives the process anyway.
+        synchronous: 'NORMAL',
+      }),
+      remove: () => rmSync(directory, { recursive: true }),
+    }
   },
-  {
-    name: 'sqlite',
-    open: () => {
-      const directory = mkdtempSync(join(tmpdir(), 'rowgate-'))
-      return {
-        storage: sqliteStorage(join(directory, 'data.db'), {
-          ensureSchema: true,
-          // Nothing here survives the process anyway.
-          synchronous: 'NORMAL',
-        }),
-        remove: () => rmSync(directory, { recursive: true }),
-      }
-    },
-  },
-  ...(isWhole ? (await import('./database-servers.ts')).serverStorages : []),
-]
+}
+
+/** The storages of this process. A new adapter is one more row. */
+export const localStorages: readonly Storage[] = [memory, sqlite]
+
+/** The storages in servers that respond. Empty in `npm test`, where few tests need them. */
+export const remoteStorages: readonly Storage[] = isMatrix
+  ? (await import('./database-servers.ts')).serverStorages
+  : []
+
+/** The storages behind a service: those of this process, and in `npm run test:matrix` those in servers that respond. */
+export const storages: readonly Storage[] =
+  remoteStorages.length === 0 ? localStorages : remoteStorages
 
 /** Opens a storage that is removed after the test. Default: a SQLite file. */
-export function openStorage(on: Storage = storages[1] as Storage): StorageAdapter {
+export function openStorage(on: Storage = sqlite): StorageAdapter {
   const { storage, remove } = on.open()
   onTestFinished(remove)
   return storage

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { replaceCells } from '../kit/cells.ts'
-import { storages } from '../kit/storages.ts'
+import { memory } from '../kit/storages.ts'
 import { throughPrism } from './through-prism.ts'
 
 const file = process.env['EXCHANGES']
@@ -10,6 +10,5 @@ const binding = throughPrism((limit, status) => {
 })
 
 // Prism knows nothing of storages.
-const [storage] = storages
-if (storage === undefined) throw new Error('There is no storage.')
+const storage = memory
 replaceCells([{ name: `${binding.name}, ${storage.name}`, binding, storage }])

@@ -9,7 +9,7 @@ import { base } from '../contract/contract.ts'
 import { applications } from '../contract/fixture.ts'
 import { start, type Running } from '../contract/running.ts'
 import type { Binding } from '../kit/cells.ts'
-import { storages } from '../kit/storages.ts'
+import { memory } from '../kit/storages.ts'
 import { proxyLimits } from './proxy-limits.ts'
 import { throughPrism } from './through-prism.ts'
 
@@ -89,8 +89,7 @@ test('a response that does not fit a wrong schema fails its request, also beside
 })
 
 async function startBehind(binding: Binding, given = applications): Promise<Running> {
-  const [storage] = storages
-  if (storage === undefined) throw new Error('There is no storage.')
+  const storage = memory
   const running = await start({ name: binding.name, binding, storage }, { applications: given })
   onTestFinished(running.stop)
   return running

@@ -7,7 +7,7 @@ import type { PublishedCollection } from '../../src/entries/storage.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
 import { serverStorages } from '../kit/database-servers.ts'
 import type { TestOptions } from '../kit/service.ts'
-import { storages, type Storage } from '../kit/storages.ts'
+import { memory, type Storage } from '../kit/storages.ts'
 import { describeForCallers, type CallerStage } from '../kit/stage.ts'
 
 /** A storage, and whether its tables have foreign keys. */
@@ -17,7 +17,7 @@ interface RelationStorage extends Pick<Storage, 'name' | 'open'> {
 
 /** SQLite with each driver, and tables with and without foreign keys, memory, and the servers that respond. */
 export const relationStorages: readonly RelationStorage[] = [
-  { ...(storages[0] as Storage), enforces: false },
+  { ...memory, enforces: false },
   ...drivers.flatMap((driver) =>
     [true, false].map((enforces) => ({
       name: `${driver}, ${enforces ? 'with' : 'without'} foreign keys`,

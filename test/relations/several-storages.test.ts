@@ -11,7 +11,7 @@ import {
 } from '../../src/entries/index.ts'
 import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { serverStorages } from '../kit/database-servers.ts'
-import { storages } from '../kit/storages.ts'
+import { localStorages } from '../kit/storages.ts'
 import { withServices } from '../kit/service.ts'
 
 const customers = defineCollection({ key: 'id', fields: { id: integer() } })
@@ -75,7 +75,7 @@ test('tables with one name in two storages do not share their relations', async 
   await service.close()
 })
 
-const all = [...new Set([...storages, ...serverStorages])]
+const all = [...localStorages, ...serverStorages]
 
 test.each(all)('collections with one table share its relations on $name', async (storage) => {
   const table = 'people'

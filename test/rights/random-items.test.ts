@@ -8,7 +8,7 @@ import {
   type Response,
   type TestService,
 } from '../kit/service.ts'
-import { storages } from '../kit/storages.ts'
+import { localStorages } from '../kit/storages.ts'
 import { visitor, visitors } from '../kit/visitors.ts'
 import {
   application,
@@ -44,7 +44,7 @@ interface World {
 }
 
 // `npm run test:matrix` has the servers in both lists.
-const all = new Map([...storages, ...serverStorages].map((storage) => [storage.name, storage]))
+const all = new Map([...localStorages, ...serverStorages].map((storage) => [storage.name, storage]))
 
 describe('random requests have the responses of a model: rights, digits of json, long keys', () => {
   test.each([...all])(

@@ -9,7 +9,7 @@ import {
 } from '../../src/entries/index.ts'
 import { limited } from '../kit/limited-storage.ts'
 import { withServices, type TestService } from '../kit/service.ts'
-import { storages, type Storage } from '../kit/storages.ts'
+import { memory, storages, type Storage } from '../kit/storages.ts'
 
 /** True, false, or null for unknown. */
 type Truth = boolean | null
@@ -191,7 +191,6 @@ function openTable(open: Open, serve: Pick<CollectionDefinition, 'serve'> = {}) 
 const expected = ({ of }: Rule): readonly number[] =>
   items.filter((item) => of(item) === true).map(({ id }) => id)
 
-const [memory] = storages as readonly [Storage]
 const minimal: Storage = {
   name: 'an adapter with equality only',
   open: () => ({ storage: limited(), remove: () => undefined }),

@@ -14,7 +14,7 @@ import {
   principal,
   text,
 } from '../../../src/entries/index.ts'
-import { openStorage, storages, type Storage } from '../../kit/storages.ts'
+import { memory, openStorage, type Storage, storages } from '../../kit/storages.ts'
 import { shippingEndpoint } from './shipping.ts'
 
 interface Mail {
@@ -28,10 +28,7 @@ const mails = defineCollection({
 
 async function openMails(
   mail: OutboxFunction<Mail>,
-  {
-    on = storages[0],
-    ...options
-  }: Partial<Omit<OutboxOptions, 'endpoints'>> & { on?: Storage } = {},
+  { on = memory, ...options }: Partial<Omit<OutboxOptions, 'endpoints'>> & { on?: Storage } = {},
 ) {
   const reports: string[] = []
   const outbox = createOutbox({

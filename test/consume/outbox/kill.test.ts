@@ -15,7 +15,7 @@ import { processes } from './processes.ts'
 import { shipments, shippingEndpoint } from './shipping.ts'
 
 const { start, folder } = processes()
-const isFull = process.env['MATRIX'] === 'full'
+const isFull = process.env['MATRIX'] === 'on'
 const size = isFull
   ? { deliveries: 1_000, lanes: 40, kills: 6, pause: 700 }
   : { deliveries: 100, lanes: 8, kills: 3, pause: 300 }

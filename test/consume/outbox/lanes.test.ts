@@ -13,7 +13,7 @@ import type { StorageAdapter } from '../../../src/entries/storage.ts'
 import { readFitting } from '../../../src/storage/fitting-rows.ts'
 import { table } from '../../../src/storage/table.ts'
 import { openOrders, ship } from './orders-service.ts'
-import { openStorage, storages, type Storage } from '../../kit/storages.ts'
+import { memory, openStorage, type Storage, storages } from '../../kit/storages.ts'
 
 const { deliveries, lanes } = outboxCollections
 const notes = defineCollection({ key: 'id', fields: { id: text() } })
@@ -132,7 +132,7 @@ describe.each(storages)('on $name', (on) => {
 })
 
 test('a lane that cannot be arranged does not keep others from going on', async () => {
-  const { storage, outbox, enqueue, end } = await openLanes(storages[0] as Storage, (inner) => ({
+  const { storage, outbox, enqueue, end } = await openLanes(memory, (inner) => ({
     ...inner,
     transaction: (begun, work) =>
       inner.transaction(begun, (within) => {

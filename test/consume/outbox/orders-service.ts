@@ -11,7 +11,7 @@ import { defineCollection, principal, text } from '../../../src/entries/index.ts
 import { readJson, respond, startServer } from '../server.ts'
 import { shipments, shippingEndpoint, type Shipment } from './shipping.ts'
 import { openService } from '../../kit/stage.ts'
-import { openStorage, storages, type Storage } from '../../kit/storages.ts'
+import { openStorage, sqlite, type Storage } from '../../kit/storages.ts'
 
 /** A call that the receiver got. */
 export interface ReceivedCall {
@@ -44,7 +44,7 @@ export async function openOrders({
   rules,
   onSuccess,
   onFailure,
-  on = storages[1],
+  on = sqlite,
   now = () => new Date(),
   ...options
 }: OrdersOptions = {}) {

@@ -3,12 +3,12 @@ import { testStorageAdapter } from '../../../src/entries/conformance.ts'
 import { postgresStorage } from '../../../src/entries/postgres.ts'
 import { startPglite, type OwnPglite } from '../../kit/pglite.ts'
 import { missingServer } from '../../kit/postgres.ts'
-import { isWhole } from '../../kit/storages.ts'
+import { isMatrix } from '../../kit/storages.ts'
 
 const missing = await missingServer()
 
 // It takes longer than a server, and several hundred megabytes.
-describe.runIf(isWhole || missing !== undefined)('PGlite', () => {
+describe.runIf(isMatrix || missing !== undefined)('PGlite', () => {
   let database: OwnPglite
   beforeAll(async () => {
     database = await startPglite()
