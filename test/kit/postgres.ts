@@ -1,4 +1,4 @@
-import { Client, Pool } from 'pg'
+import { Client, Pool, type ClientConfig } from 'pg'
 import { postgresStorage, type PostgresPool } from '../../src/entries/postgres.ts'
 import type { PublishedCollection } from '../../src/entries/storage.ts'
 import { isLeftOver, sharedConnections, testName } from './shared-connections.ts'
@@ -11,6 +11,8 @@ export const address = {
   user: process.env['PGUSER'] ?? 'postgres',
   database: process.env['PGDATABASE'] ?? 'test',
   connectionTimeoutMillis: 2_000,
+  // With `PIPELINE=on` every test of PostgreSQL has connections that pipeline.
+  pipeline: process.env['PIPELINE'] === 'on',
 }
 
 /**
@@ -50,7 +52,7 @@ export interface TestSchema {
   /** A pool whose connections find the tables of the schema. */
   readonly pool: Pool
   /** Opens another pool. It is ended by `drop`. */
-  open(max?: number): Pool
+  open(max?: number, more?: Pick<ClientConfig, 'pipeline'>): Pool
   /** Runs statements. */
   run(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
   /** Removes every row. */
@@ -63,10 +65,10 @@ export interface TestSchema {
 export async function testSchema(): Promise<TestSchema> {
   const name = testName()
   const pools: Pool[] = []
-  const open = (max = 12): Pool => {
+  const open: TestSchema['open'] = (max = 12, more = {}) => {
     const application_name = `${name}_${pools.length}`
     const options = `-c search_path=${name}`
-    const pool = new Pool({ ...address, application_name, max, options })
+    const pool = new Pool({ ...address, ...more, application_name, max, options })
     pools.push(pool)
     return pool
   }

@@ -10,6 +10,7 @@ const maxSortBytes = 67_108_864
 /** A connection whose statements are sent as text. */
 export class TextConnection implements Connection {
   readonly session: object
+  readonly pipelines = false
   readonly server: ServerFacts
   readonly #line: MysqlLine
   readonly #limitsStatements: boolean

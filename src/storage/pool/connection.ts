@@ -25,6 +25,8 @@ export function bind(sql: Sql, inputs: Inputs = { conditions: [] }): BoundStatem
 export interface Connection {
   /** Stands for the connection as long as it leads to the same process of the server. Undefined: it may change. */
   readonly session: object | undefined
+  /** Whether it sends a statement before the one before has ended. The server still runs them in their order. */
+  readonly pipelines: boolean
   /** What it has read of its server when it was opened. */
   readonly server: ServerFacts
   /** Runs a statement and returns its rows. */

@@ -133,19 +133,27 @@ export class PoolTransaction implements StorageTransaction {
     return turn
   }
 
-  /** Begins the transaction with its first statement, and runs more commands. */
-  async #begin(...more: readonly string[]): Promise<void> {
+  /** Begins the transaction, if it has not, runs more commands, and then a call. */
+  async #run<Value>(call: () => Promise<Value>, ...more: readonly string[]): Promise<Value> {
     const { begin } = this.#tables.dialect.transactions
     const commands = this.#hasBegun ? more : [...begin[this.#isolation], ...more]
-    if (commands.length === 0) return
+    if (commands.length === 0) return call()
     this.#hasBegun = true
-    await this.#connection.command(...commands)
+    const begun = this.#connection.command(...commands)
+    if (!this.#connection.pipelines) {
+      await begun
+      return call()
+    }
+    // In one round trip. A server that fails to begin rejects the statements that follow, too.
+    const [before, called] = await Promise.allSettled([begun, call()])
+    if (before.status === 'rejected') throw before.reason
+    if (called.status === 'rejected') throw called.reason
+    return called.value
   }
 
   async #read<Value>(call: () => Promise<Value>): Promise<Value> {
     try {
-      await this.#begin()
-      return await call()
+      return await this.#run(call)
     } catch (error) {
       // Now the server rejects every statement, and a COMMIT would undo the transaction without an error.
       const converted = storageFailure(this.#tables.dialect.errors, error, 'read')
@@ -175,11 +183,9 @@ export class PoolTransaction implements StorageTransaction {
         this.#hasEnded = written !== undefined
         return written
       }
-      if (needsSavepoints) {
-        await this.#begin(...(this.#hasSavepoint ? ['release s'] : []), 'savepoint s')
-        this.#hasSavepoint = true
-      } else await this.#begin()
-      const result = await call()
+      const savepoint = this.#hasSavepoint ? ['release s', 'savepoint s'] : ['savepoint s']
+      this.#hasSavepoint = needsSavepoints
+      const result = await this.#run(call, ...(needsSavepoints ? savepoint : []))
       this.#lastWrite = operation
       // As if the server committed it: an error of the commit would not be one of this write.
       if (oneWrite && checkDeferred !== undefined && table?.hasDeferred === true) {

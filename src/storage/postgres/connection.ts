@@ -126,7 +126,8 @@ class KnownClient implements PoolClient {
     if (session.names !== undefined) this.#mark = watch.admit(session.server)
     this.#lacksSettings = false
     const limit = options.statementTimeout + graceMilliseconds
-    this.#connection = new PreparedConnection(session, { send, lose, watch, limit })
+    const pipelines = this.#client.pipeline === true
+    this.#connection = new PreparedConnection(session, { send, lose, watch, limit, pipelines })
     return this.#connection
   }
 }

@@ -30,6 +30,8 @@ export type PostgresCallback = (
 export interface PostgresClient {
   /** The process of the server, as the client knows it. Without it, a pooler is assumed. */
   readonly processID?: number | null
+  /** Whether it sends a statement before the one before has ended. */
+  readonly pipeline?: boolean
   query(query: PostgresQuery | PostgresCommand, callback: PostgresCallback): void
   /** Gives the connection back. True: closes it. */
   release(destroy?: boolean): void

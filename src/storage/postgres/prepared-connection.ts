@@ -23,11 +23,14 @@ export interface Sending {
   readonly watch: ServerWatch
   /** Milliseconds after which a statement without a response is given up. */
   readonly limit: number
+  /** As in {@link Connection}. */
+  readonly pipelines: boolean
 }
 
 /** A connection whose statements are prepared, unless a pooler is in between. */
 export class PreparedConnection implements Connection {
   readonly session: object | undefined
+  readonly pipelines: boolean
   readonly server: ServerFacts
   readonly #names: Session['names']
   readonly #inTransaction: string
@@ -37,6 +40,7 @@ export class PreparedConnection implements Connection {
 
   constructor(session: Session, sending: Sending) {
     this.session = session.names === undefined ? undefined : session
+    this.pipelines = sending.pipelines
     this.server = session.server
     this.#names = session.names
     this.#inTransaction = session.inTransaction
@@ -55,11 +59,14 @@ export class PreparedConnection implements Connection {
     const { send, limit } = this.#sending
     const text = commands.join('; ')
     const begins = text.startsWith('begin')
-    if (begins) this.#isLimited = !text.includes('statement_timeout = 0')
+    if (begins) {
+      this.#isLimited = !text.includes('statement_timeout = 0')
+      // Even before it has begun: the next statement may be sent at once.
+      this.#hasBegun = true
+    }
     const all = begins ? text.replace(/^[^;]*/, (begin) => begin + this.#afterBegin()) : text
     const sent = send({ text: all }, this.#isLimited ? limit : undefined)
     const result = await (begins ? sent.catch((error: unknown) => this.#throwBegin(error)) : sent)
-    if (begins) this.#hasBegun = true
     if (text === 'commit' || text === 'rollback') {
       this.#hasBegun = false
       this.#isLimited = true
@@ -82,6 +89,7 @@ export class PreparedConnection implements Connection {
   }
 
   #throwBegin(error: unknown): never {
+    this.#hasBegun = false
     if ((error as { readonly code?: unknown }).code !== divisionByZero) throw error
     this.discard()
     throw notWritable(inRecovery)

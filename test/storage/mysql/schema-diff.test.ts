@@ -57,6 +57,7 @@ describe.skipIf(missing !== undefined)('the tables of MariaDB', () => {
     let left = statements
     const stopping = (connection: Connection): Connection => ({
       session: connection.session,
+      pipelines: connection.pipelines,
       server: connection.server,
       rows: (statement) => connection.rows(statement),
       matched: (statement) => connection.matched(statement),

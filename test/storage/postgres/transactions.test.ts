@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { customers, rowOf } from '../../../src/conformance/collections.ts'
 import type { MaybePromise } from '../../../src/maybe-promise.ts'
 import type { StorageTransaction } from '../../../src/entries/storage.ts'
-import { postgresStorage } from '../../../src/entries/postgres.ts'
+import { postgresStorage, type PostgresOptions } from '../../../src/entries/postgres.ts'
 import { missingServer, testSchema } from '../../kit/postgres.ts'
 import { everyRow, key, testTransactions, visit, writing } from '../sql/transaction-cases.ts'
 
@@ -44,6 +44,48 @@ describe.skipIf(missing !== undefined)('a transaction of PostgreSQL', () => {
     expect(await visits()).toEqual([0, 0])
   })
 
+  test.each([
+    [false, ['begin', 'ended', 'update', 'ended', 'commit', 'ended']],
+    [true, ['begin', 'update', 'ended', 'ended', 'commit', 'ended']],
+  ])(
+    'sends its first statement with the begin where pipeline is %s',
+    async (pipeline, expected) => {
+      const { pool, storage } = await server().single({ pipeline })
+      const client = await pool.connect()
+      const query = client.query.bind(client) as (sent: Sent, ended: Ended) => void
+      const log: string[] = []
+      vi.spyOn(client, 'query').mockImplementation(((sent: Sent, ended: Ended) => {
+        log.push((/begin|commit|update/.exec(sent.text) ?? [])[0] ?? sent.text)
+        query(sent, (...outcome) => {
+          log.push('ended')
+          ended(...outcome)
+        })
+      }) as never)
+      client.release()
+      await storage.transaction(writing, (on) => visit(on, 'a'))
+      expect(log).toEqual(expected)
+      await storage.close()
+    },
+  )
+
+  test('that pipelines writes nothing if it does not begin', async () => {
+    const { pool, storage } = await server().single({ pipeline: true })
+    const client = await pool.connect()
+    const query = client.query.bind(client) as (sent: Sent, ended: Ended) => void
+    vi.spyOn(client, 'query').mockImplementation(((sent: Sent, ended: Ended) => {
+      const text = sent.text.replace(/^begin[^;]*/, '$&; select 1 / 0')
+      query({ ...sent, text }, ended)
+    }) as never)
+    client.release()
+    const update = storage.transaction(writing, (on) => visit(on, 'a'))
+    await expect(update).rejects.toThrow()
+    expect(await visits()).toEqual([0, 0])
+    vi.restoreAllMocks()
+    await storage.transaction(writing, (on) => visit(on, 'a'))
+    expect((await visits()).toSorted()).toEqual([0, 1])
+    await storage.close()
+  })
+
   test('begins after an idle connection was lost', async () => {
     const { pool, storage, lose } = await server().single()
     await lose()
@@ -53,6 +95,16 @@ describe.skipIf(missing !== undefined)('a transaction of PostgreSQL', () => {
   })
 })
 
+interface SingleOptions extends PostgresOptions {
+  readonly pipeline?: boolean
+}
+
+interface Sent {
+  readonly text: string
+}
+
+type Ended = (...outcome: readonly unknown[]) => void
+
 async function openServer() {
   const schema = await testSchema()
   const { run, clear, drop } = schema
@@ -60,8 +112,8 @@ async function openServer() {
   await storage.open([customers])
   return {
     ...{ storage, run, clear, drop },
-    async single(options: Parameters<typeof postgresStorage>[1] = {}) {
-      const pool = schema.open(1)
+    async single({ pipeline = false, ...options }: SingleOptions = {}) {
+      const pool = schema.open(1, { pipeline })
       const own = postgresStorage(pool, options)
       await own.open([customers])
       return {
