@@ -34,11 +34,13 @@ export interface PooledServer {
   killIdle(): Promise<number>
 }
 
-interface Sender {
+/** A connection of a pool. */
+export interface Sender {
   query(query: { readonly text?: string; readonly sql?: string }, done: unknown): unknown
 }
 
-function watch(client: Sender, sent: (text: string) => void): void {
+/** Calls `sent` with each statement of a connection. */
+export function watch(client: Sender, sent: (text: string) => void): void {
   const query = client.query.bind(client)
   client.query = (given, done) => {
     sent(given.text ?? given.sql ?? '')
