@@ -46,7 +46,9 @@ export function impossibleWrites(connection: Connection, table: WrittenTable): I
   const checks = checkFailures(connection, table)
   const insert = failure(insertOf(columns, returning)) ?? Array.from(checks.values())[0]
   const unset = columns.filter((column) => !defaulted.includes(column))
-  const defaults = insert === undefined && failure(insertOf(unset)) !== undefined ? defaulted : []
+  const isDefaultless =
+    insert === undefined && defaulted.length > 0 && failure(insertOf(unset)) !== undefined
+  const defaults = isDefaultless ? defaulted : []
   const fixed = columns.length > 0 && failure(updateOf(target, columns)) !== undefined
   return {
     insert: mapped(insert, reason),
@@ -99,16 +101,22 @@ function checkFailures(
   { name, statement, columns }: WrittenTable,
 ): ReadonlyMap<string, string> {
   const tokens = /check/i.test(statement) ? tokensOf(statement) : []
-  const found = new Map<string, string>()
-  for (const [at, token] of tokens.entries()) {
-    if (!isWord(token, 'CHECK') || !isSign(tokens[at + 1], '(')) continue
+  const checks = tokens.flatMap((token, at) => {
+    if (!isWord(token, 'CHECK') || !isSign(tokens[at + 1], '(')) return []
     const end = closing(tokens, at + 1)
-    const expression = statement.slice(tokens[at + 1]?.start, tokens[end]?.end)
-    const failure = failureOf(connection, `SELECT ${expression} FROM ${quoted(name)}`)
-    // A SELECT rejects what a constraint may contain, such as a text in double quotes.
-    if (failure === undefined || unknownIn(failure) === undefined) continue
     const names = new Set(tokens.slice(at, end).map(({ text }) => folded(text)))
-    for (const column of columns) if (names.has(folded(column))) found.set(column, failure)
+    return [{ names, expression: statement.slice(tokens[at + 1]?.start, tokens[end]?.end) }]
+  })
+  const failure = (...expressions: readonly string[]): string | undefined =>
+    failureOf(connection, `SELECT ${expressions.join(', ')} FROM ${quoted(name)}`)
+  const found = new Map<string, string>()
+  // Nearly always all of them can be computed.
+  if (failure('NULL', ...checks.map(({ expression }) => expression)) === undefined) return found
+  for (const { names, expression } of checks) {
+    const reason = failure(expression)
+    // A SELECT rejects what a constraint may contain, such as a text in double quotes.
+    if (reason === undefined || unknownIn(reason) === undefined) continue
+    for (const column of columns) if (names.has(folded(column))) found.set(column, reason)
   }
   return found
 }
