@@ -54,6 +54,10 @@ export interface IndexColumn {
   /** The column of a prefix, if statements need it. */
   readonly prefixOf?: string | undefined
   readonly descending: boolean
+  /** Whether its nulls are in the order of pages. Absent if the database has them nowhere else. */
+  readonly hasNullOrder?: boolean
+  /** The name of the collation that orders it, if it may differ from that of the column. Null: it has none. */
+  readonly collation?: string | null
 }
 
 /** An index that is used for every row. */

@@ -71,7 +71,9 @@ const indexesOf =
     'isValid', x.indisvalid,
     'isComplete', x.indisvalid and x.indpred is null and m.amname = 'btree',
     'columns', (select json_agg(json_build_object('name', a.attname,
-        'descending', (x.indoption[k.ord - 1] & 1) = 1) order by k.ord)
+        'descending', (x.indoption[k.ord - 1] & 1) = 1,
+        'hasNullOrder', (x.indoption[k.ord - 1] & 1) <> ((x.indoption[k.ord - 1] >> 1) & 1),
+        'collation', (select ic.collname from pg_collation ic where ic.oid = x.indcollation[k.ord - 1])) order by k.ord)
       from unnest(x.indkey[0:x.indnkeyatts - 1]) with ordinality k(att, ord)
       left join pg_attribute a on a.attrelid = x.indrelid and a.attnum = k.att and k.att <> 0)) order by i.relname), '[]')
   from pg_index x join pg_class i on i.oid = x.indexrelid join pg_am m on m.oid = i.relam where x.indrelid = c.oid)`)

@@ -11,8 +11,7 @@ import type {
   Transactions,
   TypedColumn,
 } from '../sql/dialect.ts'
-import { both, join, raw, rowsOf, sql, type Slot, type Sql } from '../sql/fragments.ts'
-import { offsetSlot } from '../sql/statements.ts'
+import { both, join, offsetSlot, raw, rowsOf, sql, type Slot, type Sql } from '../sql/fragments.ts'
 import type { Column, Table, TableLookup } from '../../schema/model.ts'
 import { changesValue, columnKinds } from '../../schema/mysql/column-kinds.ts'
 import { columnTypesIn, described, haveSameBytes } from '../../schema/mysql/column-types.ts'

@@ -65,6 +65,7 @@ export const postgresDialect: Dialect = {
         : descending
           ? ' desc nulls last'
           : ' asc nulls first',
+    directionOfPresent: (descending) => (descending ? ' desc' : ''),
     equal: ({ sql: column, near, parameter }, slot) =>
       both(near?.(slot, false), sql`${column} = ${parameter(slot)}`),
     same(one, other) {

@@ -1,6 +1,5 @@
 import type { BoundStatement } from '../pool/connection.ts'
-import { raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
-import { limitSlot, offsetSlot } from '../sql/statements.ts'
+import { limitSlot, offsetSlot, raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
 import type { UpdateClauses } from '../sql/dialect.ts'
 
 // Statements of one shape have the same object.

@@ -153,6 +153,11 @@ export interface Terms {
   undistinguished(columns: readonly TypedColumn[]): readonly Sql[]
   /** Returns the direction of an order in which null comes first. Empty, or it starts with a space. */
   direction(column: Column, descending: boolean): string
+  /**
+   * Returns the direction of an order of values other than null, in which an index without the nulls of pages is read.
+   * Empty, or it starts with a space. Absent: each index has its nulls in the order of pages.
+   */
+  directionOfPresent?(descending: boolean): string
   /** Returns the term that a column has exactly this value. */
   equal(column: PlacedColumn, slot: Slot): Sql
   /** Returns the term that two columns have exactly the same value. */

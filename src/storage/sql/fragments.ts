@@ -43,6 +43,12 @@ export interface Slot {
   read(inputs: Inputs): BoundValue
 }
 
+/** Where a page ends. The parameter has no type of its own in the text. */
+export const limitSlot: Slot = { read: ({ limit }) => limit as number }
+
+/** Where a page begins. The parameter has no type of its own in the text. */
+export const offsetSlot: Slot = { read: ({ offset }) => offset as number }
+
 /** A fragment of SQL. */
 export interface Sql {
   /** The text before, between and after the parameters: one string more than there are parameters. */

@@ -4,19 +4,22 @@ import type { Condition, StorageQuery } from '../adapter.ts'
 import { fieldOf, termsOf, where } from './conditions.ts'
 import { bind, type BoundStatement } from '../pool/connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
-import { join, raw, sql, type Inputs, type Slot, type Sql } from './fragments.ts'
+import {
+  join,
+  limitSlot,
+  offsetSlot,
+  raw,
+  sql,
+  type Inputs,
+  type Slot,
+  type Sql,
+} from './fragments.ts'
+import { mayBeApart, orderBy, pageOrder, placedKeys, rowsApart, rowsInOrder } from './page-order.ts'
 import { usesSearchIndex } from '../../schema/search-index.ts'
 import { isPlainNeedle, searchPattern } from './search.ts'
 import { conditionsShape, identityOf, listShape, sortShape } from './shape.ts'
 import { isStorable } from './stored-text.ts'
-import {
-  columnOf,
-  name,
-  placedColumn,
-  placeOf,
-  typeOf,
-  type TablePlace,
-} from './table-conditions.ts'
+import { name, placedColumn, placeOf, typeOf, type TablePlace } from './table-conditions.ts'
 
 /** The doubles of a field whose text contains the needle of a query. */
 export type FoundDoubles = ReadonlyMap<PublishedField, readonly number[]>
@@ -42,7 +45,9 @@ export function pageStatement(
         : offset === 0
           ? 'first'
           : 'counted'
-      : 'page'
+      : offset === 0 && mayBeApart(tables, collection, sort)
+        ? 'start'
+        : 'page'
   const shape = `${kind}${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(collection, select)}`
   const text = tables.texts.find(shape, () => pageText(tables, collection, query, doubles))
   const statement = bind(text, { ...inputsOf(query), limit, offset, doubles })
@@ -53,10 +58,6 @@ export function pageStatement(
   return isPlannedByValues ? { ...statement, isPlannedByValues } : statement
 }
 
-/** Where a page ends and begins. These parameters have no type of their own in the text. */
-export const limitSlot: Slot = { read: ({ limit }) => limit as number }
-export const offsetSlot: Slot = { read: ({ offset }) => offset as number }
-
 function pageText(
   tables: Tables,
   collection: PublishedCollection,
@@ -64,30 +65,34 @@ function pageText(
   doubles: FoundDoubles,
 ): Sql {
   const { dialect } = tables
-  const { limit, offset, sort, select, count } = query
+  const { limit, offset, select, count } = query
   const place = placeOf(tables, collection)
-  const from = matching(place, query, doubles)
+  const from = (terms: readonly Sql[]): Sql => matching(place, query, doubles, terms)
   const columns = select.map(
     (field, index) =>
       sql`${place.column(fieldOf(collection, field))} as ${name(dialect, `c${index}`)}`,
   )
-  const keys = sort.map(({ field: by, descending }) => {
-    const column = placedColumn(place, fieldOf(collection, by))
-    const { ordered, direction } = dialect.terms
-    return { by: ordered(column), direction: raw(direction(column.column, descending)) }
-  })
-  keys.push(...endOfOrder(place).map((by) => ({ by, direction: sql`` })))
-  const order = orderBy(keys.map(({ by, direction: way }) => sql`${by}${way}`))
-  const bounds = sql` limit ${limitSlot} offset ${offsetSlot}`
+  const isLocked = query.lock === true && isLockable(place)
+  const order = pageOrder(place, query, isLocked)
+  const only = order.reads.length === 1 ? order.reads[0] : undefined
+  const by = order.keys.map(({ by: key }, index) => sql`${key} as ${name(dialect, `o${index}`)}`)
+  // Neither a join nor a union keeps the order of its rows.
+  const again = orderBy(placedKeys(place, 'page', order.keys))
   if (!count) {
-    const values = columns.length === 0 ? [sql`null`] : columns
-    const lock = query.lock === true && isLockable(place) ? dialect.transactions.lock : sql``
-    return sql`select ${join(values)} ${from}${order}${bounds}${lock}`
+    const values = columns.length === 0 ? [sql`null as ${name(dialect, 'c0')}`] : columns
+    const lock = isLocked ? dialect.transactions.lock : sql``
+    if (only !== undefined) return sql`${rowsInOrder(values, from, only)}${lock}`
+    const names = values.map((_, index) => raw(`page.c${index}`))
+    const rows = rowsApart(place, query, { order, values: [...values, ...by], from })
+    return sql`select ${join(names)} from (${rows}) as page${again} limit ${limitSlot}`
   }
-  const all = sql`select count(*) as n ${from}`
+  const all = sql`select count(*) as n ${from([])}`
   if (limit === 0) return all
-  const by = keys.map(({ by: key }, index) => sql`${key} as ${name(dialect, `o${index}`)}`)
-  const page = sql`select ${join([sql`1 as r`, ...columns, ...by])} ${from}${order}${bounds}`
+  const listed = [sql`1 as r`, ...columns, ...by]
+  const page =
+    only !== undefined
+      ? rowsInOrder(listed, from, only)
+      : sql`select * from (${rowsApart(place, query, { order, values: listed, from })}) as page${again} limit ${limitSlot}`
   // As `shownCount`: a page that is not full shows the number, and nothing is counted.
   const size = sql`count(page.r) over ()`
   const isOpen = sql`${size} < ${limitSlot}`
@@ -95,10 +100,6 @@ function pageText(
     offset === 0 ? [isOpen, size] : [sql`${size} > 0 and ${isOpen}`, sql`${size} + ${offsetSlot}`]
   const total = sql`case when ${isShown} then ${shown} else (${all}) end`
   const values = ['page.r', ...select.map((_, index) => `page.c${index}`)].map(raw)
-  // A join does not keep the order of its rows.
-  const again = orderBy(
-    keys.map(({ direction: way }, index) => sql`${name(dialect, 'page', `o${index}`)}${way}`),
-  )
   return sql`select ${join([total, ...values])} from (select 1 as one) as one left join (${page}) as page on true${again}`
 }
 
@@ -111,29 +112,6 @@ function isLockable({ found }: TablePlace): boolean {
   return (
     kind === 'table' && !hasPolicies && columns.some(({ isUpdatable }) => isUpdatable !== false)
   )
-}
-
-/**
- * Returns what ends an order of a collection without key, which is by all sortable fields. Otherwise rows that it does
- * not distinguish could change their places from page to page.
- */
-function endOfOrder(place: TablePlace): readonly Sql[] {
-  const { dialect, collection, found } = place
-  if (collection.key.length > 0) return []
-  if (found.identity !== undefined) {
-    return found.identity.map((own) => name(dialect, place.alias, own))
-  }
-  return dialect.terms.undistinguished(
-    collection.fields.map((field) => ({
-      type: field.type,
-      column: columnOf(found, field),
-      sql: place.stored(field),
-    })),
-  )
-}
-
-function orderBy(terms: readonly Sql[]): Sql {
-  return terms.length === 0 ? sql`` : sql` order by ${join(terms)}`
 }
 
 /** Returns the statement of the distinct doubles of a field in the rows that meet the conditions. */
@@ -186,13 +164,14 @@ export function matchedShape(
   return shape
 }
 
-/** Returns FROM and WHERE of the rows that meet conditions, and of the search those that are found. */
+/** Returns FROM and WHERE of the rows that meet conditions and further terms, and of the search those that are found. */
 function matching(
   place: TablePlace,
   { conditions, search }: Matched,
   doubles: FoundDoubles = new Map(),
+  further: readonly Sql[] = [],
 ): Sql {
-  const terms = [...termsOf(place, conditions)]
+  const terms = [...termsOf(place, conditions), ...further]
   if (search !== null) terms.push(searchTerm(place, search, doubles))
   return sql`from ${place.table}${where(terms)}`
 }

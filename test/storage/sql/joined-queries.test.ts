@@ -40,11 +40,12 @@ const rows = fc
 interface Shape {
   readonly conditions: readonly {
     readonly name: Name
-    readonly is: 'equal' | 'lt' | 'gte' | 'in' | 'not' | 'or'
+    readonly is: 'equal' | 'lt' | 'gte' | 'in' | 'not' | 'or' | 'absent' | 'present'
   }[]
   readonly contains: 'contains' | 'startsWith' | undefined
   readonly hasSearch: boolean
   readonly sort: readonly { readonly field: Name; readonly descending: boolean }[]
+  readonly isReversed: boolean
   readonly select: readonly string[]
   readonly count: boolean
 }
@@ -53,7 +54,7 @@ const shapes = fc.record<Shape>({
   conditions: fc.array(
     fc.record({
       name: fc.constantFrom(...names),
-      is: fc.constantFrom('equal', 'lt', 'gte', 'in', 'not', 'or'),
+      is: fc.constantFrom('equal', 'lt', 'gte', 'in', 'not', 'or', 'absent', 'present'),
     }),
     { maxLength: 2 },
   ),
@@ -66,6 +67,7 @@ const shapes = fc.record<Shape>({
       selector: ({ field }) => field,
     },
   ),
+  isReversed: fc.boolean(),
   select: fc.subarray(samples.allNames.slice()),
   count: fc.boolean(),
 })
@@ -81,6 +83,9 @@ function queryOf(shape: Shape, seeds: readonly number[]): StorageQuery {
     const value = (): NonNullable<Row[string]> =>
       pick<NonNullable<Row[string]>>(values[name], next())
     const equal = (): Condition => ({ field: name, is: 'equal', value: value() })
+    const absent: Condition = { field: name, is: 'equal', value: null }
+    if (is === 'absent') return absent
+    if (is === 'present') return { is: 'not', condition: absent }
     if (is === 'in') return { field: name, is, values: [value(), value(), value()] }
     if (is === 'not') return { is, condition: equal() }
     if (is === 'or') return { is, conditions: [equal(), { field: name, is: 'empty' }] }
@@ -94,7 +99,7 @@ function queryOf(shape: Shape, seeds: readonly number[]): StorageQuery {
         text: pick(['a', '1', 'true', '2024', '"', '\\\\'], next()),
       }
     : null
-  const sort = [...shape.sort, { field: 'id', descending: false }]
+  const sort = [...shape.sort, { field: 'id', descending: shape.isReversed }]
   return {
     conditions,
     search,
@@ -106,7 +111,7 @@ function queryOf(shape: Shape, seeds: readonly number[]): StorageQuery {
   }
 }
 
-describe.each(pooledServers)('joined reads of $name', ({ missing, start }) => {
+describe.each(pooledServers)('joined reads of $name', ({ name, missing, start }) => {
   if (missing !== undefined) return
   const expected = memoryStorage()
   let server: PooledServer
@@ -116,6 +121,18 @@ describe.each(pooledServers)('joined reads of $name', ({ missing, start }) => {
   beforeAll(async () => {
     server = await start()
     storage = server.open(1, { ensureSchema: true }, (text) => sent.push(text))
+    // Ordinary indexes, in which nulls of PostgreSQL are not where pages have them.
+    const creating = server.open(1, { ensureSchema: true })
+    await creating.open([samples])
+    await creating.close()
+    const { table } = samples
+    await server.run(
+      `create index s1 on ${table} (quantity)`,
+      `create index s2 on ${table} (amount, id)`,
+      `create index s3 on ${table} (day desc, quantity)`,
+      `create index s4 on ${table} (flag, moment, id desc)`,
+      ...(name === 'PostgreSQL' ? [`create index s5 on ${table} (label)`] : []),
+    )
     for (const one of [storage, expected]) {
       await one.open([samples])
       await one.transaction({ mode: 'write', brief: true }, async (on) => {

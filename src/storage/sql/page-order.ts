@@ -1,0 +1,284 @@
+import type { Condition, SortField, StorageQuery } from '../adapter.ts'
+import { fieldOf } from './conditions.ts'
+import type { PlacedColumn, Tables } from './dialect.ts'
+import { join, limitSlot, offsetSlot, raw, sql, type Sql } from './fragments.ts'
+import { columnOf, name, placedColumn, type TablePlace } from './table-conditions.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import type { Column, Index, IndexColumn } from '../../schema/model.ts'
+
+/** What rows are ordered by. */
+interface OrderKey {
+  /** Its place in the order of the page. */
+  readonly at: number
+  readonly by: Sql
+  /** Empty, or it starts with a space. */
+  readonly direction: Sql
+}
+
+/** Rows of a page that are read in one order. */
+export interface OrderedRows {
+  /** Which rows of the query these are: those that meet all terms. */
+  readonly terms: readonly Sql[]
+  readonly keys: readonly OrderKey[]
+}
+
+/** How the rows of a page are read in their order. */
+export interface PageOrder {
+  /** The order of the page. */
+  readonly keys: readonly OrderKey[]
+  /** One or more parts of the rows, in the order of the page. */
+  readonly reads: readonly OrderedRows[]
+}
+
+type Ordered = Pick<StorageQuery, 'conditions' | 'search' | 'sort'>
+
+// A page may have rows of each part, so each is read.
+const maxReads = 3
+
+/**
+ * Returns how the rows of a page are read in their order. If an index on a column has its nulls where pages do not, the
+ * rows without value are read apart from the others: the database would sort them all.
+ */
+export function pageOrder(place: TablePlace, query: Ordered, isLocked: boolean): PageOrder {
+  const { sort } = query
+  const keys: readonly FieldKey[] = [
+    ...sort.map((one) => ({ ...sortKey(place, one), one })),
+    ...endOfOrder(place).map((by) => ({ by, direction: sql`` })),
+  ].map((key, at) => ({ ...key, at }))
+  const { directionOfPresent } = place.dialect.terms
+  // A search reads the table anyway.
+  if (directionOfPresent === undefined || query.search !== null)
+    return { keys, reads: [{ terms: [], keys }] }
+  const bound = boundFields(query.conditions)
+  const free = keys.filter(({ one }) => one === undefined || !bound.has(one.field))
+  // The rows of a union can't be locked.
+  const most = isLocked ? 1 : maxReads
+  const { conditions } = query
+  return { keys, reads: partsOf({ place, conditions, bound, directionOfPresent }, free, most) }
+}
+
+/** A key of an order, with the field of which it is. */
+interface FieldKey extends OrderKey {
+  readonly one?: SortField
+}
+
+interface Parts {
+  readonly place: TablePlace
+  readonly conditions: readonly Condition[]
+  /** The fields that have one value in all rows. */
+  readonly bound: ReadonlySet<string>
+  readonly directionOfPresent: (descending: boolean) => string
+}
+
+/** Returns the parts of rows in the order of keys, at most so many. */
+function partsOf(parts: Parts, keys: readonly FieldKey[], most: number): readonly OrderedRows[] {
+  const { place, conditions, bound, directionOfPresent } = parts
+  const [key, ...rest] = keys
+  const whole = [{ terms: [], keys }]
+  if (key?.one === undefined) return whole
+  const { field, descending } = key.one
+  const column = placedColumn(place, fieldOf(place.collection, field))
+  const index = indexWithout(place, column, bound)
+  if (index === undefined) return whole
+  const keyIn = (way: boolean): OrderKey => ({ ...key, direction: raw(directionOfPresent(way)) })
+  const known = presenceOf(field, conditions)
+  if (known === undefined && most === 1) return whole
+  const isNull = sql`${column.stored} is null`
+  const tie = directionOfAbsent(place, index, rest[0]?.one)
+  const absent =
+    tie === undefined
+      ? partsOf(parts, rest, known === 'absent' ? most : most - 1)
+      : [{ terms: [], keys: [keyIn(tie === 'desc'), ...rest] }]
+  if (known === 'absent') return absent
+  const nulls = absent.map((one) => ({ ...one, terms: [isNull, ...one.terms] }))
+  const present = { terms: [sql`${column.stored} is not null`], keys: [keyIn(descending), ...rest] }
+  if (known === 'present') return [present]
+  return descending ? [present, ...nulls] : [...nulls, present]
+}
+
+/** Returns whether the rows of an order may be read apart, see {@link pageOrder}. */
+export function mayBeApart(
+  { dialect, find }: Tables,
+  collection: PublishedCollection,
+  sort: readonly SortField[],
+): boolean {
+  if (dialect.terms.directionOfPresent === undefined) return false
+  const found = find(collection.table)
+  return sort.some(({ field }) => {
+    const column = collection.byName.get(field)?.column
+    return column !== undefined && found?.find(column)?.notNull === false
+  })
+}
+
+function sortKey(place: TablePlace, { field, descending }: SortField): Omit<OrderKey, 'at'> {
+  const column = placedColumn(place, fieldOf(place.collection, field))
+  const { ordered, direction } = place.dialect.terms
+  return { by: ordered(column), direction: raw(direction(column.column, descending)) }
+}
+
+/**
+ * Returns what ends an order of a collection without key, which is by all sortable fields. Otherwise rows that it does
+ * not distinguish could change their places from page to page.
+ */
+function endOfOrder(place: TablePlace): readonly Sql[] {
+  const { dialect, collection, found } = place
+  if (collection.key.length > 0) return []
+  if (found.identity !== undefined) {
+    return found.identity.map((own) => name(dialect, place.alias, own))
+  }
+  return dialect.terms.undistinguished(
+    collection.fields.map((field) => ({
+      type: field.type,
+      column: columnOf(found, field),
+      sql: place.stored(field),
+    })),
+  )
+}
+
+/** Returns ORDER BY. Empty, or it starts with a space. */
+export function orderBy(keys: readonly OrderKey[]): Sql {
+  const terms = keys.map(({ by, direction }) => sql`${by}${direction}`)
+  return terms.length === 0 ? sql`` : sql` order by ${join(terms)}`
+}
+
+/** Returns the keys of an order in rows that have them as `o0` and so on. */
+export function placedKeys(
+  { dialect }: TablePlace,
+  alias: string,
+  keys: readonly OrderKey[],
+): readonly OrderKey[] {
+  return keys.map((key) => ({ ...key, by: name(dialect, alias, `o${key.at}`) }))
+}
+
+/** Returns FROM and WHERE of the rows of a query that meet further terms. */
+type From = (terms: readonly Sql[]) => Sql
+
+/** Returns the statement of rows that are read in one order, up to the end of the page. */
+export function rowsInOrder(values: readonly Sql[], from: From, { terms, keys }: OrderedRows): Sql {
+  return sql`select ${join(values)} ${from(terms)}${orderBy(keys)} limit ${limitSlot} offset ${offsetSlot}`
+}
+
+/**
+ * Returns the statement of rows that are read apart: those that a page may have, in no order. Each has its keys as `o0`
+ * and so on.
+ */
+export function rowsApart(
+  place: TablePlace,
+  { offset }: Pick<StorageQuery, 'offset'>,
+  {
+    order,
+    values,
+    from,
+  }: { readonly order: PageOrder; readonly values: readonly Sql[]; readonly from: From },
+): Sql {
+  const skipped: Sql[] = []
+  const reads = order.reads.map((rows, index) => {
+    if (offset === 0 || index === 0) return sql`(${rowsInOrder(values, from, rows)})`
+    const before = order.reads[index - 1] as OrderedRows
+    skipped.push(
+      sql` - (select count(*) from (select 1 ${from(before.terms)} limit ${offsetSlot}) as skipped)`,
+    )
+    // A limit that is not known when the statement is planned would make it sort all rows.
+    const end = sql`cast(${limitSlot} as bigint) + cast(${offsetSlot} as bigint)`
+    const read = sql`select ${join(values)} ${from(rows.terms)}${orderBy(rows.keys)} limit ${end}`
+    const again = orderBy(placedKeys(place, 'later', rows.keys))
+    const start = sql`greatest(${offsetSlot}${join(skipped, sql``)}, 0)`
+    return sql`(select * from (${read}) as later${again} limit ${limitSlot} offset ${start})`
+  })
+  return join(reads, raw(' union all '))
+}
+
+/** An index, from the column of an order on. */
+interface IndexEnd {
+  readonly first: IndexColumn
+  readonly second: IndexColumn | undefined
+}
+
+/** Returns an index that has the order of a column except for its nulls. Undefined if there is none, or a better one. */
+function indexWithout(
+  place: TablePlace,
+  column: PlacedColumn,
+  bound: ReadonlySet<string>,
+): IndexEnd | undefined {
+  if (column.column.notNull || column.sql !== column.stored) return undefined
+  const fixed = place.collection.fields
+    .filter((field) => bound.has(field.name))
+    .map((field) => columnOf(place.found, field))
+  const ends = place.found.indexes.flatMap((index) => endOf(index, fixed))
+  const found = ends.filter(({ first }) => hasOrderOf(first, column))
+  if (found.some(({ first }) => first.hasNullOrder !== false)) return undefined
+  return found.find(({ second }) => second !== undefined) ?? found[0]
+}
+
+/** Returns what follows the columns of an index that have one value each. */
+function endOf({ columns }: Index, fixed: readonly Column[]): readonly IndexEnd[] {
+  const isFixed = ({ name: own, collation }: IndexColumn): boolean =>
+    fixed.some((each) => each.name === own && (each.collation ?? null) === (collation ?? null))
+  const from = columns.findIndex((each) => !isFixed(each))
+  const first = columns[from]
+  return first === undefined ? [] : [{ first, second: columns[from + 1] }]
+}
+
+// Storage orders texts by the collation "C".
+function hasOrderOf(
+  { name: own, collation }: IndexColumn,
+  { column, isText }: PlacedColumn,
+): boolean {
+  return own === column.name && (!isText || collation === 'C')
+}
+
+/** Returns the direction in which an index has the rows without value in the order of their next field, if it does. */
+function directionOfAbsent(
+  place: TablePlace,
+  { first, second }: IndexEnd,
+  next: SortField | undefined,
+): 'asc' | 'desc' | undefined {
+  if (next === undefined || second === undefined) return undefined
+  const column = placedColumn(place, fieldOf(place.collection, next.field))
+  const isOrdered = column.column.notNull && column.sql === column.stored
+  if (!isOrdered || !hasOrderOf(second, column) || second.hasNullOrder !== false) return undefined
+  return (second.descending === next.descending) === first.descending ? 'desc' : 'asc'
+}
+
+/** Returns the fields that have one value in all rows that meet conditions. */
+function boundFields(conditions: readonly Condition[]): ReadonlySet<string> {
+  return new Set(
+    conditions.flatMap((one) => (one.is === 'equal' && one.value !== null ? [one.field] : [])),
+  )
+}
+
+/** Returns whether all rows that meet conditions have a value of a field, or none has. Undefined: neither is known. */
+function presenceOf(
+  field: string,
+  conditions: readonly Condition[],
+): 'present' | 'absent' | undefined {
+  for (const condition of conditions) {
+    const known = presenceIn(field, condition)
+    if (known !== undefined) return known
+  }
+  return undefined
+}
+
+function presenceIn(field: string, condition: Condition): 'present' | 'absent' | undefined {
+  switch (condition.is) {
+    case 'and':
+      return presenceOf(field, condition.conditions)
+    case 'or': {
+      const [first, ...others] = condition.conditions.map((one) => presenceIn(field, one))
+      return others.every((one) => one === first) ? first : undefined
+    }
+    case 'not': {
+      const { condition: inner } = condition
+      const isNull = inner.is === 'empty' || (inner.is === 'equal' && inner.value === null)
+      return isNull && inner.field === field ? 'present' : undefined
+    }
+    case 'through':
+    case 'empty':
+      return undefined
+    case 'equal':
+      if (condition.field !== field) return undefined
+      return condition.value === null ? 'absent' : 'present'
+    default:
+      return condition.field === field ? 'present' : undefined
+  }
+}

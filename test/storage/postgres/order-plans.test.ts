@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { queryOf, type PartialQuery } from '../../../src/conformance/case.ts'
+import { publishCollection } from '../../../src/definition/published.ts'
+import { defineCollection, integer, text } from '../../../src/entries/index.ts'
+import { positionFields, rangesAfter } from '../../../src/request/keyset.ts'
+import type { Condition, SortField } from '../../../src/request/query.ts'
+import { readTables } from '../../../src/schema/postgres/catalogue.ts'
+import { connections } from '../../../src/storage/postgres/connection.ts'
+import { joinedReads } from '../../../src/storage/postgres/joined.ts'
+import { completePostgres } from '../../../src/storage/postgres/options.ts'
+import { raw, sql } from '../../../src/storage/sql/fragments.ts'
+import { pageStatement } from '../../../src/storage/sql/statements.ts'
+import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
+
+const missing = await missingServer()
+
+const people = publishCollection(
+  'app',
+  'people',
+  defineCollection({
+    key: 'id',
+    fields: {
+      id: integer(),
+      name: text(),
+      city: text(),
+      rank: integer(),
+      state: text({ required: true }),
+      score: integer(),
+      age: integer(),
+    },
+  }),
+)
+
+interface Plan {
+  readonly 'Node Type': string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly Plans?: readonly Plan[]
+}
+
+/** Returns how many rows a plan has read from tables. */
+function rowsRead({ Plans: inner = [], ...plan }: Plan): number {
+  const own = /^(Seq|Index|Bitmap Heap)/.test(plan['Node Type'])
+    ? (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']
+    : 0
+  return inner.reduce((sum, each) => sum + rowsRead(each), own)
+}
+
+// The rows of a page, and those of a tenth of the table that are skipped before them.
+const few = 1_500
+
+const up = (field: string): SortField => ({ field, descending: false })
+const down = (field: string): SortField => ({ field, descending: true })
+
+describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary indexes', () => {
+  let schema: TestSchema
+  beforeAll(async () => {
+    schema = await testSchema()
+    await schema.run(`create table people (id bigint primary key, name text collate "C", city text collate "C",
+        rank bigint, state text collate "C" not null, score bigint, age bigint);
+      insert into people select n, case when n % 10 > 0 then 'n' || n end, case when n % 7 > 0 then 'c' || n % 300 end,
+        case when n % 3 > 0 then n * 7919 % 20000 end, 's' || n % 4, case when n % 5 > 0 then n * 31 % 5000 end, n % 90
+      from generate_series(1, 20000) as n;
+      create index on people (name); create index on people (city, id); create index on people (rank desc);
+      create index on people (state, score, id);
+      analyze people`)
+  })
+  afterAll(() => schema.drop())
+
+  /** Returns the number of rows that the statement of a page reads. */
+  async function read(given: PartialQuery, joined = 0): Promise<number> {
+    const own = connections(schema.pool, completePostgres({}))
+    const [[text] = []] = await own.use(async (connection) => {
+      const query = queryOf(people, { limit: 10, ...given })
+      const page = pageStatement(await readTables(connection, [people]), people, query)
+      const read = joined === 0 ? page : joinedReads(Array.from({ length: joined }, () => page))
+      return connection.rows({
+        ...read,
+        sql: sql`${raw('explain (analyze, format json)')} ${read.sql}`,
+      })
+    })
+    await own.close()
+    const [{ Plan: plan }] = JSON.parse(text as string) as [{ readonly Plan: Plan }]
+    return rowsRead(plan)
+  }
+
+  const inState: Condition = { field: 'state', is: 'equal', value: 's1' }
+
+  describe.each<readonly [string, readonly SortField[], readonly Condition[]]>([
+    ['the key', [], []],
+    ['the key in the other direction', [down('id')], []],
+    ['a nullable column', [up('name')], []],
+    ['a nullable column in the other direction', [down('name')], []],
+    ['a column and the key of its index', [up('city')], []],
+    ['both in the other direction', [down('city'), down('id')], []],
+    ['a descending index', [up('rank')], []],
+    ['a descending index in its direction', [down('rank')], []],
+    ['two columns', [up('name'), down('rank')], []],
+    ['a column after one with one value', [up('score')], [inState]],
+    [
+      'a column after one with one value, which is part of the order',
+      [up('state'), down('score')],
+      [inState],
+    ],
+    [
+      'a column with a condition on another one',
+      [down('name')],
+      [{ field: 'age', is: 'gte', value: 40 }],
+    ],
+    [
+      'a column of which a range is read',
+      [down('name')],
+      [{ field: 'name', is: 'gt', value: 'n5' }],
+    ],
+    ['a column that is null', [up('city')], [{ field: 'city', is: 'equal', value: null }]],
+    [
+      'a column that is not null',
+      [down('city')],
+      [{ is: 'not', condition: { field: 'city', is: 'equal', value: null } }],
+    ],
+  ])('in the order of %s', (_, sort, conditions) => {
+    test.each<readonly [string, PartialQuery]>([
+      ['first', {}],
+      ['further', { offset: 10 }],
+    ])('reads few rows for the %s page', async (__, page) => {
+      expect(await read({ sort, conditions, ...page })).toBeLessThan(few)
+      expect(await read({ sort, conditions, ...page }, 3)).toBeLessThan(3 * few)
+    })
+
+    // The position of a field with one value bounds no range of the next one.
+    if (sort[0]?.field === 'state') return
+    test('reads few rows for a page after a cursor', async () => {
+      const { sort: complete } = queryOf(people, { sort })
+      // A position has the value that a condition demands.
+      const isFree = (one: Condition): boolean =>
+        'field' in one && sort.every(({ field }) => field !== one.field)
+      const fields = positionFields(people, complete)
+      const bound = { id: 7_000, name: 'n7', city: 'c7', rank: 7_000, state: 's1', score: 100 }
+      for (const value of [true, false]) {
+        const values = fields.map(({ field: { name, inKey } }) =>
+          value || inKey ? bound[name as keyof typeof bound] : null,
+        )
+        for (const range of rangesAfter(fields, values)) {
+          const all = [...conditions.filter(isFree), ...range]
+          expect(await read({ sort, conditions: all })).toBeLessThan(few)
+        }
+      }
+    })
+  })
+
+  test('counts rows, but sorts none', async () => {
+    const sort = [up('name')]
+    expect(await read({ sort, count: true })).toBeLessThan(20_000 + few)
+    expect(await read({ sort, count: true, offset: 10 })).toBeLessThan(20_000 + few)
+  })
+})
