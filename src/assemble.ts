@@ -78,7 +78,7 @@ export function assemble(options: CompleteOptions): Assembly {
     [collections, security.collections, ...parts.map((part) => part.collections)].flat()
   // A command starts the workers that it needs.
   const started = use === undefined ? parts : []
-  const start = (): void => startParts(started, lifecycle)
+  const start = (): void => startParts(started, { storage, report, lifecycle })
   opening.begin(() => whenDone(storage.open(kept()), start), { atStart: use !== 'read' })
   const headers = brandedHeaders(options.brand)
   return {
@@ -163,8 +163,12 @@ function joinParts(
   return parts
 }
 
-function startParts(parts: readonly ServicePart[], { defer }: Pick<Lifecycle, 'defer'>): void {
-  for (const part of parts) defer(async () => part.opened())
+function startParts(
+  parts: readonly ServicePart[],
+  { storage, report, lifecycle }: Pick<Assembly, 'storage' | 'report' | 'lifecycle'>,
+): void {
+  for (const advice of storage.advice?.() ?? []) report(advice)
+  for (const part of parts) lifecycle.defer(async () => part.opened())
 }
 
 /** The opening of storage, which begins once everything is known that uses storage. */

@@ -12,7 +12,7 @@ export type { IndexField } from '../definition/relations.ts'
 export type { FieldType, StoredValue } from '../definition/field-type.ts'
 export type { CheckValue } from '../definition/constraints.ts'
 export type { MaybePromise } from '../maybe-promise.ts'
-export type { StorageWarning } from '../observation/reports.ts'
+export type { StorageAdvice, StorageWarning } from '../observation/reports.ts'
 export {
   StorageError,
   isStorageError,

@@ -1,4 +1,4 @@
-import type { Observation, EventPlace } from './reports.ts'
+import { slowOrderText, type EventPlace, type Observation } from './reports.ts'
 
 /**
  * Prints failures with `console.error`: what failed, where, and its stack. This is the default of the
@@ -47,6 +47,10 @@ function failureOf(observation: Observation): string | undefined {
     case 'pool-without-connect-timeout': {
       const { storage, option, milliseconds } = observation
       return `The pool of the storage ${storage} has no ${option}, so the storage has set it to ${milliseconds} milliseconds. Set it where the pool is created.`
+    }
+    case 'order-without-index': {
+      const { application, collection, fields, statements } = observation
+      return `${application}/${collection}: ${slowOrderText(fields, statements)}`
     }
     case 'delivery-lost':
     case 'pattern-at-risk':

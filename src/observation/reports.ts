@@ -137,6 +137,19 @@ export type Observation =
       /** The limit that the storage has set, in milliseconds. */
       readonly milliseconds: number
     }
+  /**
+   * Pages in an order read and sort a whole table, which is large and has an index on the first column that has another
+   * order. Reported at start.
+   */
+  | {
+      readonly type: 'order-without-index'
+      readonly application: string
+      readonly collection: string
+      /** The fields of the order. */
+      readonly fields: readonly string[]
+      /** The statements that create an index with the order. Empty: the values are too long for an index. */
+      readonly statements: readonly string[]
+    }
   /** A call of the outbox failed. It is repeated later. The error has nothing of the response. */
   | {
       readonly type: 'delivery-failed'
@@ -182,6 +195,9 @@ export type Observation =
 /** What is wrong with how a storage adapter was created, although it works. */
 export type StorageWarning = Extract<Observation, { readonly type: 'pool-without-connect-timeout' }>
 
+/** What would make a storage adapter faster. */
+export type StorageAdvice = Extract<Observation, { readonly type: 'order-without-index' }>
+
 /** Receives the reports of a service. MUST NOT throw; what it throws is ignored. */
 export type Report = (observation: Observation) => void
 
@@ -193,4 +209,11 @@ export function guardedListener<Value>(listen: (value: Value) => unknown): (valu
       if (isThenable(result)) Promise.resolve(result).catch(() => undefined)
     } catch {}
   }
+}
+/** Returns what is slow about pages in the order of fields, and the statements that end it. */
+export function slowOrderText(fields: readonly string[], statements: readonly string[]): string {
+  const slow = `pages in the order of ${fields.join(', ')} sort the whole table, because no index has this order`
+  return statements.length === 0
+    ? `${slow}, and the values are too long for one.`
+    : `${slow}. Create one with\n${statements.join('\n')}`
 }

@@ -6,12 +6,14 @@ import { reasonOf } from '../storage/inspection/inspect-collections.ts'
 import { bind, type Connection, type TextRow } from '../storage/pool/connection.ts'
 import {
   correctThem,
+  orderProblem,
   tableProblem,
   type InspectionProgress,
   type StorageProblem,
 } from '../storage/problem.ts'
 import type { Inspection, Tables } from '../storage/sql/dialect.ts'
 import { join, raw, sql, type Sql } from '../storage/sql/fragments.ts'
+import { slowOrders } from '../storage/sql/slow-orders.ts'
 import {
   columnOf,
   name,
@@ -39,6 +41,12 @@ export function inspectServerTables(
     prepare(collection: PublishedCollection, add: (problems: readonly StorageProblem[]) => void) {
       const mistakes = collectionMistakes(tables, collection, collections)
       add(mistakes.map((message) => tableProblem(collection, message)))
+      if (mistakes.length > 0) return Promise.resolve(undefined)
+      add(
+        slowOrders(tables, collection).map(({ fields, statements }) =>
+          orderProblem(collection, fields, statements),
+        ),
+      )
       return Promise.resolve(undefined)
     },
     // A statement that takes too long may cost its connection.

@@ -103,6 +103,8 @@ export interface Table {
   readonly unwritable?: string | undefined
   /** The statement after which they are written. */
   readonly makeWritable?: string | undefined
+  /** About how many rows it has. Undefined: not known. */
+  readonly rows?: number | undefined
   /** Whether a write runs code of the table or of its partitions, such as triggers. Undefined: not known. */
   readonly runsCode?: boolean
   /** Whether policies of the server decide which rows its role reads and writes. Default false. */

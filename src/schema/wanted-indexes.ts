@@ -62,7 +62,8 @@ export function indexesOfNew(collections: readonly PublishedCollection[]): reado
   return created
 }
 
-function ascending(fields: readonly PublishedField[]): WantedIndex['fields'] {
+/** Returns fields in ascending order. */
+export function ascending(fields: readonly PublishedField[]): WantedIndex['fields'] {
   return fields.map((field) => ({ field, descending: false }))
 }
 

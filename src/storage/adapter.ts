@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../definition/published.ts'
-import type { StorageWarning } from '../observation/reports.ts'
+import type { StorageAdvice, StorageWarning } from '../observation/reports.ts'
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
 import type { ConnectionLoad } from '../workload.ts'
 import type { InspectionProgress, StorageProblem } from './problem.ts'
@@ -149,6 +149,8 @@ export interface StorageAdapter extends StorageReader {
   readonly supports: StorageAbilities
   /** Optional. What the service reports when it is created. */
   readonly warnings?: readonly StorageWarning[]
+  /** Optional. Called after `open`. Returns what the service reports once storage is open. */
+  advice?(): readonly StorageAdvice[]
   /**
    * Called once, before any other method, with every collection that the adapter keeps. MUST reject with a message that
    * names the table and the field if a table does not fit its definition. With `readOnly`, of a command that only reads, it

@@ -1,21 +1,23 @@
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../definition/published.ts'
+import { slowOrderText } from '../observation/reports.ts'
 
 /** What is wrong with a table or with stored rows. */
 export interface StorageProblem {
   /**
    * `table`: the table does not fit its definition. `unfit`: stored values do not fit their field, required values are
    * missing, or no path can have a key.
+   * `order`: pages in an order of these fields are sorts of the whole table, which is no mistake.
    * `reference`: a referenced item does not exist. `duplicate`: items have the same unique values.
    */
-  readonly kind: 'table' | 'unfit' | 'reference' | 'duplicate'
+  readonly kind: 'table' | 'unfit' | 'reference' | 'duplicate' | 'order'
   /** The endpoint names: `application/collection`. */
   readonly collection: string
   /** The names of the fields; empty for a table. */
   readonly fields: readonly string[]
   /** What is wrong, and what to do. */
   readonly message: string
-  /** The number of affected items; of `duplicate`, those that are more than one. Null for a table. */
+  /** The number of affected items; of `duplicate`, those that are more than one. Null for a table or an order. */
   readonly count: number | null
   /** Up to three affected items: the key and the stored value. */
   readonly examples: readonly string[]
@@ -105,6 +107,23 @@ export function duplicateProblem(
   const names = group.map(({ name }) => name)
   const message = `${names.join(', ')} must be unique, but ${itemsOf(found)} the values of another one. Change or delete them, and create a unique index.`
   return { kind: 'duplicate', collection: placeOf(collection), fields: names, message, ...found }
+}
+
+/** Returns the problem about an order in which pages are sorts of the whole table. */
+export function orderProblem(
+  collection: PublishedCollection,
+  fields: readonly PublishedField[],
+  statements: readonly string[],
+): StorageProblem {
+  const names = fields.map(({ name }) => name)
+  return {
+    kind: 'order',
+    collection: placeOf(collection),
+    fields: names,
+    message: slowOrderText(names, statements),
+    count: null,
+    examples: [],
+  }
 }
 
 function placeOf({ application, name }: PublishedCollection): string {

@@ -9,7 +9,7 @@ export function catalogueQuery(condition: Sql): Sql {
     'extension', (select e.extname from pg_depend d join pg_extension e on e.oid = d.refobjid
       where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e'),
     'isDeletable', has_table_privilege(c.oid, 'delete'), 'policies', ${policiesOf},
-    'runsCode', ${runsCode}, 'hasPolicies', row_security_active(c.oid), 'identity', ${identity},
+    'rows', nullif(c.reltuples, -1), 'runsCode', ${runsCode}, 'hasPolicies', row_security_active(c.oid), 'identity', ${identity},
     'columns', ${columnsOf}, 'checks', ${checksOf}, 'indexes', ${indexesOf}, 'references', ${referencesOf},
     'hasDeferred', exists (select from pg_constraint con where con.conrelid = c.oid and con.condeferred),
     'named', ${namedColumns}, 'partitions', ${partitions})::text

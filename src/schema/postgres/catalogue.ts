@@ -25,6 +25,7 @@ interface TableRow {
   readonly kind: string
   readonly parent: string | null
   readonly extension: string | null
+  readonly rows: number | null
   readonly runsCode: boolean
   readonly hasPolicies: boolean
   readonly identity: readonly string[] | null
@@ -142,6 +143,7 @@ function tableOf({
   partitions: parts,
   identity: own,
   policies,
+  rows: estimate,
   ...table
 }: TableRow): CatalogueTable {
   const columns = rows.map((row) => columnOf(row, policies))
@@ -150,6 +152,7 @@ function tableOf({
   return {
     ...table,
     id: oid,
+    rows: estimate ?? undefined,
     kind: kinds[kind] ?? 'other',
     isDeletable: table.isDeletable && policies.delete,
     readOnly: readOnlyKinds[kind],

@@ -34,6 +34,9 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
     ...(adapter.connections !== undefined && {
       connections: () => adapter.connections?.() ?? [],
     }),
+    ...(adapter.advice !== undefined && {
+      advice: () => adapter.advice?.() ?? [],
+    }),
     ...(adapter.enforces !== undefined && {
       enforces: (reference) => adapter.enforces?.(reference) === true,
     }),

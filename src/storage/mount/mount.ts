@@ -41,6 +41,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
       conditions: everyCondition.filter((kind) => kind !== 'through' || distinct.length === 1),
     },
     warnings: distinct.flatMap(({ warnings = [] }) => warnings),
+    advice: () => distinct.flatMap((each) => each.advice?.() ?? []),
     open: mounts.open,
     connections: () => uniquelyNamed(distinct.flatMap((each) => each.connections?.() ?? [])),
     enforces: mounts.enforces,

@@ -1,5 +1,6 @@
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import { everyCondition } from '../../request/query.ts'
+import type { StorageAdvice } from '../../observation/reports.ts'
 import { isEnforced } from '../../schema/compare.ts'
 import { inspectServerTables } from '../../schema/inspect-server.ts'
 import { foldedNames, type Table } from '../../schema/model.ts'
@@ -30,6 +31,7 @@ import {
   textPageRead,
   type Read,
 } from './reads.ts'
+import { adviceOf, slowOrders } from '../sql/slow-orders.ts'
 import { canIncrement } from '../sql/write-statements.ts'
 import { PoolTransaction } from './transaction.ts'
 
@@ -56,6 +58,7 @@ export function sqlStorage(database: Database): StorageAdapter {
       rowLocks: true,
       conditions: everyCondition,
     },
+    advice: storage.advice,
     open: storage.open,
     enforces: storage.enforces,
     increments: storage.increments,
@@ -84,6 +87,7 @@ class SqlStorage {
   readonly #textReads: JoinedReads<StorageTextPage | undefined>
   readonly #enforced = new Set<Reference>()
   readonly #changing = new WeakSet<Table>()
+  #advice: readonly StorageAdvice[] = []
   #tables: Tables
   #isolation: Isolation = 'snapshot'
   // A planned query is frozen, and used again for each request with the same target.
@@ -119,8 +123,13 @@ class SqlStorage {
         // The service reads what it refers to, and what refers to a row before its delete: rows that others change.
         else this.#isolation = 'serializable'
       }
+      this.#advice = collections
+        .flatMap((collection) => slowOrders(found, collection))
+        .map(adviceOf)
       this.#database.opened(connection)
     })
+
+  readonly advice = (): readonly StorageAdvice[] => this.#advice
 
   readonly enforces = (reference: Reference): boolean => this.#enforced.has(reference)
 

@@ -3,7 +3,14 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import type { Row } from '../adapter.ts'
 import { bind, type Connection } from '../pool/connection.ts'
 import { cutsSpaces } from '../../schema/column-limits.ts'
-import type { Dialect, JoinedInsert, PlacedColumn, Tables } from '../sql/dialect.ts'
+import type {
+  Dialect,
+  JoinedInsert,
+  LackingIndex,
+  OrderColumn,
+  PlacedColumn,
+  Tables,
+} from '../sql/dialect.ts'
 import { unavailable } from '../pool/failure.ts'
 import {
   both,
@@ -16,7 +23,9 @@ import {
   sql,
   type Sql,
 } from '../sql/fragments.ts'
+import { hasOrderOf } from '../sql/page-order.ts'
 import { columnOf, placeOf } from '../sql/table-conditions.ts'
+import type { Table } from '../../schema/model.ts'
 import { columnKinds, kindOf } from '../../schema/postgres/column-kinds.ts'
 import { columnTypes, listSlot } from '../../schema/postgres/column-types.ts'
 import { postgresErrors } from './failure.ts'
@@ -157,6 +166,7 @@ export const postgresDialect: Dialect = {
     search: indexedSearches(() => postgresDialect),
   },
   inspection: postgresInspection,
+  orders: { lacking: lackingIndex },
   estimates: {
     explain: 'explain (format json)',
     rows: (plan) => (plan as readonly { readonly Plan?: PlannedRead }[])[0]?.Plan?.['Plan Rows'],
@@ -181,6 +191,23 @@ function joinedInsert(insert: Sql, { found, values, count }: JoinedInsert): Sql 
   const isSure = sql`count(*) over () = ${raw(String(count))} and ${isPlain}`
   return sql`with i as (${insert} returning ${returned})
     select ${join(names)}, 1 / case when ${isSure} then 1 else 0 end from i`
+}
+
+/** Returns the index that an order lacks. Values that are equal in the first column are few, and sorted when they are read. */
+function lackingIndex(
+  { name: table, schema, indexes }: Table,
+  columns: readonly OrderColumn[],
+): LackingIndex | undefined {
+  const [first] = columns
+  if (first === undefined || columns.some((each) => each.sql !== each.stored)) return undefined
+  if (indexes.some(({ columns: [own] }) => own !== undefined && hasOrderOf(own, first)))
+    return undefined
+  const terms = columns.map(({ column, isText, descending }) => {
+    const collation = isText ? ' COLLATE "C"' : ''
+    return `${quoted(column.name)}${collation}${postgresDialect.terms.direction({ ...column, hasNullOrder: false }, descending).toUpperCase()}`
+  })
+  const place = `${quoted(schema)}.${quoted(table)}`
+  return { statements: [`CREATE INDEX ON ${place} (${terms.join(', ')});`] }
 }
 
 interface PlannedRead {

@@ -78,6 +78,8 @@ export interface Dialect extends TableDialect {
   readonly transactions: Transactions
   /** How rows are inspected. Absent: they are read page by page. */
   readonly inspection?: Inspection
+  /** How indexes have the order of pages. Absent: every index of a column has it. */
+  readonly orders?: Orders
   /** Absent if the database does not estimate how many rows a statement reads. */
   readonly estimates?: Estimates
   readonly errors: Errors
@@ -244,6 +246,23 @@ export interface Transactions {
     collection: PublishedCollection,
     row: Row,
   ): Promise<void>
+}
+
+/** How indexes have the order of pages. */
+export interface Orders {
+  /** Returns the index that an order lacks. Undefined: it has one, or no statement is known that creates one. */
+  lacking(table: Table, order: readonly OrderColumn[]): LackingIndex | undefined
+}
+
+/** A column of an order, and its direction. */
+export interface OrderColumn extends PlacedColumn {
+  readonly descending: boolean
+}
+
+/** An index that an order lacks. */
+export interface LackingIndex {
+  /** The statements that create it. Empty: the values are too long for an index. */
+  readonly statements: readonly string[]
 }
 
 /** How a database estimates how many rows meet conditions. */

@@ -219,8 +219,8 @@ function endOf({ columns }: Index, fixed: readonly Column[]): readonly IndexEnd[
   return first === undefined ? [] : [{ first, second: columns[from + 1] }]
 }
 
-// Storage orders texts by the collation "C".
-function hasOrderOf(
+/** Returns whether a column of an index has the order of a column: of texts, the collation "C" has it. */
+export function hasOrderOf(
   { name: own, collation }: IndexColumn,
   { column, isText }: PlacedColumn,
 ): boolean {
