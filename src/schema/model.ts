@@ -28,6 +28,8 @@ export interface Column {
   readonly hasDefault: boolean
   /** Whether the database computes it from other columns. */
   readonly isComputed: boolean
+  /** The name of the text column whose values it has, but in the order of code points. Only of MariaDB and MySQL. */
+  readonly orders?: string | undefined
   /** Whether a change of its value is rejected: GENERATED ALWAYS AS IDENTITY. Default false. */
   readonly isFixed?: boolean
   /** Whether the role of the connection may give it a value in an insert, as far as it is known. Default true. */

@@ -1,7 +1,7 @@
 import type { CatalogueColumn } from '../catalogue-tables.ts'
 import type { TextRow } from '../../storage/pool/connection.ts'
 import { sql, type Sql } from '../../storage/sql/fragments.ts'
-import { quoted, type MysqlServer } from '../../storage/mysql/dialect.ts'
+import { exactCollations, quoted, type MysqlServer } from '../../storage/mysql/dialect.ts'
 import { expressionIn, labelsIn } from './literals.ts'
 
 /** The name of the constraint that a column has while it is declared shorter. */
@@ -75,12 +75,37 @@ export function columnOf(
     hasDefault: isNumbered || (typeof value === 'string' && value !== 'NULL' && !isZeroDate(value)),
     isComputed: typeof expression === 'string' && expression !== '',
     isReadable: isGranted('select', privileges),
+    orders: isGranted('select', privileges) ? orderedBy(server, row, columns) : undefined,
     isInsertable: isGranted('insert', privileges),
     isUpdatable: isGranted('update', privileges),
     numberedBy: isNumbered ? 'auto_increment' : undefined,
     collation: collation ?? undefined,
     isDeterministic: isExact(String(base), collation ?? undefined),
   }
+}
+
+/** Returns the name of the column whose texts a generated one has in the order of code points. */
+function orderedBy(
+  server: MysqlServer,
+  [, , base, length, , , , , collation, expression]: TextRow,
+  columns: readonly TextRow[],
+): string | undefined {
+  if (base !== 'varchar' || collation !== exactCollations[server]) return undefined
+  const text = expressionIn(server, expression ?? '')
+  return columns
+    .map(([name]) => String(name))
+    .find((name) => {
+      const [, , sourceBase, sourceLength] = columns.find(([own]) => own === name) ?? []
+      const column = quoted(name)
+      const forms = [column, `convert(${column} using utf8mb4)`].flatMap((form) => [
+        form,
+        `${form} collate ${collation}`,
+      ])
+      // A shorter column would cut values.
+      const isWhole = Number(sourceLength) <= Number(length)
+      const isText = sourceBase === 'varchar' || sourceBase === 'enum'
+      return isText && isWhole && forms.some((form) => text === form || text === `(${form})`)
+    })
 }
 
 // The privileges of the user and of its role.

@@ -68,7 +68,7 @@ export async function tablesWhere(
     sql`${raw(alias)}.table_schema = ${schema}${condition(raw(`${alias}.table_name`))}`
   // Names that differ in case only are in no order of their own.
   const tables = await connection.rows(
-    bind(sql`select table_name, table_schema, table_type, engine from information_schema.tables as t
+    bind(sql`select table_name, table_schema, table_type, engine, table_rows from information_schema.tables as t
       where ${where('t')} order by table_name, binary table_name`),
   )
   const columns = await read(columnsIn(kind, where('c')))
@@ -136,7 +136,7 @@ const readOnlyKinds: Readonly<Record<string, string>> = {
 
 function tableOf(
   { server, keys }: { readonly server: MysqlServer } & Pick<Place, 'keys'>,
-  [name, schema, type, engine]: TextRow,
+  [name, schema, type, engine, rows]: TextRow,
   parts: Parts,
 ): CatalogueTable {
   const clauses = enforced(parts.checks).map(([, clause]) => String(clause))
@@ -164,6 +164,7 @@ function tableOf(
     id: `${schema}.${name}`,
     schema: String(schema),
     name: String(name),
+    rows: rows === null ? undefined : Number(rows),
     kind,
     unwritable: isOther
       ? `is kept by the engine ${String(engine)}, which has no transactions`

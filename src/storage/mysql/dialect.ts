@@ -16,6 +16,7 @@ import type { Column, Table, TableLookup } from '../../schema/model.ts'
 import { changesValue, columnKinds } from '../../schema/mysql/column-kinds.ts'
 import { columnTypesIn, described, haveSameBytes } from '../../schema/mysql/column-types.ts'
 import { mysqlErrors } from './failure.ts'
+import { mysqlOrders } from './orders.ts'
 import { mysqlInspection } from '../../schema/mysql/inspection.ts'
 
 /** The servers that understand the dialect, with their differences. */
@@ -76,6 +77,7 @@ export function mysqlDialect(server: MysqlServer): Dialect {
       viewText: 'is not written',
     },
     inspection: mysqlInspection(isMariaDb),
+    orders: mysqlOrders({ quoted, collation }),
     estimates: { explain: 'explain format=json', rows: plannedRows },
     errors: mysqlErrors,
   }
@@ -94,7 +96,7 @@ const transactions: Transactions = {
 }
 
 const terms: Terms = {
-  ordered: ({ sql: column }) => column,
+  ordered,
   undistinguished,
   direction: (_, descending) => (descending ? ' desc' : ''),
   equal: ({ sql: column, near, parameter }, slot) =>
@@ -115,8 +117,12 @@ const terms: Terms = {
     return both(first, sql`${column.sql} in (${join(slots.map(parameter))})`)
   },
   contains: ({ sql: column }, text) => sql`instr(${column}, ${text}) > 0`,
-  startsWith: ({ sql: column }, text) =>
-    sql`${column} like ${text((start) => `${start.replace(/[|%_]/g, '|$&')}%`)} escape '|'`,
+  startsWith: (column, text) =>
+    sql`${ordered(column)} like ${text((start) => `${start.replace(/[|%_]/g, '|$&')}%`)} escape '|'`,
+}
+
+function ordered({ sql: column, inOrder }: PlacedColumn): Sql {
+  return inOrder?.sql ?? column
 }
 
 // Statements of one shape have the same object.

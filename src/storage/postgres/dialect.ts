@@ -166,7 +166,7 @@ export const postgresDialect: Dialect = {
     search: indexedSearches(() => postgresDialect),
   },
   inspection: postgresInspection,
-  orders: { lacking: lackingIndex },
+  orders: { lacking: (table, orders) => orders.map((order) => lackingIndex(table, order)) },
   estimates: {
     explain: 'explain (format json)',
     rows: (plan) => (plan as readonly { readonly Plan?: PlannedRead }[])[0]?.Plan?.['Plan Rows'],

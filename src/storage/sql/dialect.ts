@@ -36,6 +36,8 @@ export interface PlacedColumn {
   readonly stored: Sql
   readonly column: Column
   readonly isText: boolean
+  /** An indexed column that has its values in the order of code points. Undefined: there is none, or it has them itself. */
+  readonly inOrder?: { readonly name: string; readonly sql: Sql } | undefined
   /** Returns a parameter of its type. */
   parameter(slot: Slot): Sql
   /** Returns the text of a value of its type. */
@@ -250,8 +252,14 @@ export interface Transactions {
 
 /** How indexes have the order of pages. */
 export interface Orders {
-  /** Returns the index that an order lacks. Undefined: it has one, or no statement is known that creates one. */
-  lacking(table: Table, order: readonly OrderColumn[]): LackingIndex | undefined
+  /**
+   * Returns the indexes that orders lack, one for each of them: the statements of one may need those before. Undefined:
+   * the order has one, or no statement is known that creates one.
+   */
+  lacking(
+    table: Table,
+    orders: readonly (readonly OrderColumn[])[],
+  ): readonly (LackingIndex | undefined)[]
 }
 
 /** A column of an order, and its direction. */

@@ -46,11 +46,16 @@ export function pageOrder(place: TablePlace, query: Ordered, isLocked: boolean):
     ...endOfOrder(place).map((by) => ({ by, direction: sql`` })),
   ].map((key, at) => ({ ...key, at }))
   const { directionOfPresent } = place.dialect.terms
-  // A search reads the table anyway.
-  if (directionOfPresent === undefined || query.search !== null)
-    return { keys, reads: [{ terms: [], keys }] }
   const bound = boundFields(query.conditions)
   const free = keys.filter(({ one }) => one === undefined || !bound.has(one.field))
+  if (directionOfPresent === undefined) {
+    const isAbsent = ({ field }: SortField): boolean =>
+      presenceOf(field, query.conditions) === 'absent'
+    const others = free.filter(({ one }) => one === undefined || !isAbsent(one))
+    return { keys, reads: [{ terms: [], keys: others }] }
+  }
+  // A search reads the table anyway.
+  if (query.search !== null) return { keys, reads: [{ terms: [], keys }] }
   // The rows of a union can't be locked.
   const most = isLocked ? 1 : maxReads
   const { conditions } = query

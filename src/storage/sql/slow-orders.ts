@@ -26,16 +26,20 @@ export function slowOrders(tables: Tables, collection: PublishedCollection): rea
   if (dialect.orders === undefined || found?.kind !== 'table' || !collection.hasPages) return []
   if ((found.rows ?? 0) < minRows || collection.key.length === 0) return []
   const place = placeOf(tables, collection)
-  return ordersOf(collection, found).flatMap((order) => {
+  const orders = ordersOf(collection, found)
+  const columns = orders.map((order) => {
     const all = [...order, ...ascending(collection.tieBreakers)]
-    const columns = all
+    return all
       .filter(({ field }, at) => all.findIndex((other) => other.field === field) === at)
       .map(({ field, descending }) => ({ ...placedColumn(place, field), descending }))
-    const lacking = dialect.orders?.lacking(found, columns)
-    return lacking === undefined
-      ? []
-      : [{ ...lacking, collection, fields: order.map(({ field }) => field) }]
   })
+  return dialect.orders
+    .lacking(found, columns)
+    .flatMap((lacking, at) =>
+      lacking === undefined
+        ? []
+        : [{ ...lacking, collection, fields: (orders[at] ?? []).map(({ field }) => field) }],
+    )
 }
 
 /** Returns the default order of a collection, and those by one field with an index, without the key at their end. */

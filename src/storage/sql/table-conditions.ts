@@ -5,7 +5,7 @@ import { textSlot, type FieldCondition, type Locate, type Place } from './condit
 import type { ColumnType, Dialect, ListedValues, PlacedColumn, Tables } from './dialect.ts'
 import { raw, sql, type Inputs, type Slot, type Sql } from './fragments.ts'
 import { isStorable } from './stored-text.ts'
-import type { Column, Table } from '../../schema/model.ts'
+import { hasColumn, type Column, type Table } from '../../schema/model.ts'
 
 /** Where a statement reads: the rows of a table under an alias. */
 export interface TablePlace extends Place {
@@ -54,15 +54,26 @@ export function placedColumn(place: TablePlace, field: PublishedField): PlacedCo
   const type = typeOf(place, field)
   const { isText = false, parameter, write = String, near } = type
   const own = place.stored(field)
+  const column = columnOf(found, field)
+  const value = valueOf(type, own)
   return {
-    sql: valueOf(type, own),
+    sql: value,
     stored: own,
-    column: columnOf(found, field),
+    column,
     isText,
+    inOrder: isText && value !== own ? inOrder(place, column) : undefined,
     parameter: (slot) => parameter(slot, field.definition),
     written: write,
     near: near && ((slot, isList) => near(own, slot, isList)),
   }
+}
+
+function inOrder({ dialect, alias, found }: TablePlace, column: Column): PlacedColumn['inOrder'] {
+  const other = found.columns.find(
+    ({ name: own, orders }) =>
+      orders === column.name && found.indexes.some((index) => hasColumn(index, own)),
+  )
+  return other && { name: other.name, sql: name(dialect, alias, other.name) }
 }
 
 /** Returns the expression of the value of a column. */
@@ -128,6 +139,7 @@ function fieldTerm(
   { condition, at }: { readonly condition: FieldCondition; readonly at: Locate },
 ): Sql {
   const { isText, sql: value } = column
+  const tested = column.inOrder?.sql ?? value
   // No stored string equals or contains one that the database can't represent: nothing equals null.
   const storable = (text: string | null): string | null => (isStorable(text) ? text : null)
   const slot: Slot = {
@@ -139,9 +151,9 @@ function fieldTerm(
   switch (condition.is) {
     case 'empty':
       if (!isText) return sql`${value} is null`
-      return sql`(${value} is null or ${terms.equal(column, { read: () => '' })})`
+      return sql`(${tested} is null or ${terms.equal(column, { read: () => '' })})`
     case 'equal':
-      return condition.value === null ? sql`${value} is null` : terms.equal(column, slot)
+      return condition.value === null ? sql`${tested} is null` : terms.equal(column, slot)
     case 'in': {
       const { length } = condition.values
       // Read once for all parameters: each is one of the values.

@@ -131,7 +131,13 @@ describe.each(pooledServers)('joined reads of $name', ({ name, missing, start })
       `create index s2 on ${table} (amount, id)`,
       `create index s3 on ${table} (day desc, quantity)`,
       `create index s4 on ${table} (flag, moment, id desc)`,
-      ...(name === 'PostgreSQL' ? [`create index s5 on ${table} (label)`] : []),
+      ...(name === 'PostgreSQL'
+        ? [`create index s5 on ${table} (label)`]
+        : [
+            `alter table ${table} modify column label varchar(40) collate utf8mb4_general_ci,
+              add column label_order varchar(40) collate utf8mb4_nopad_bin generated always as (label) virtual`,
+            `create index s5 on ${table} (label_order)`,
+          ]),
     )
     for (const one of [storage, expected]) {
       await one.open([samples])

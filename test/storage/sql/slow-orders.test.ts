@@ -34,9 +34,7 @@ async function reportsOf(storage: StorageAdapter) {
   return { reports, problems }
 }
 
-const reporting = pooledServers.filter(
-  ({ name, missing }) => missing === undefined && name === 'PostgreSQL',
-)
+const reporting = pooledServers.filter(({ missing }) => missing === undefined)
 
 describe.each(reporting)('pages of $name with indexes of another collation', ({ name, start }) => {
   const isPostgres = name === 'PostgreSQL'
