@@ -201,3 +201,21 @@ for (const [name, kind] of Object.entries(databases)) {
     )
   })
 }
+
+test.skipIf(databases.MariaDB.missing !== undefined)(
+  'a generated column that has the values of another one for indexes is not published',
+  async () => {
+    const on = await openDatabase(databases.MariaDB)
+    await on.run(
+      `create table things (id int primary key, title varchar(20) collate utf8mb4_general_ci,
+        title_order varchar(20) collate utf8mb4_nopad_bin generated always as (title) virtual invisible, index (title_order))`,
+      "insert into things (id, title) values (1, 'a')",
+    )
+    const { client, collections } = await publishAs(on)
+    expect(Object.keys(collections['things']?.fields ?? {})).toEqual(['id', 'title'])
+    const inserted = await client.post('/app/things', { id: 2, title: 'B' })
+    expect(inserted).toMatchObject({ status: 200, body: { item: { id: 2, title: 'B' } } })
+    const page = await client.get('/app/things?$sort=title')
+    expect(page.body.items?.map(({ title }) => title)).toEqual(['B', 'a'])
+  },
+)

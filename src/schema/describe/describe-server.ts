@@ -96,9 +96,11 @@ function describedServer(
       const unreadable = { fields: [], note: "the role can't read it" }
       return {
         columns: columns.map((column) =>
-          column.isReadable
-            ? { ...candidates(column, links.has(column.name)), allowed: allowed.get(column.name) }
-            : unreadable,
+          column.orders !== undefined
+            ? { fields: [], note: `it has the values of ${column.orders} for indexes` }
+            : column.isReadable
+              ? { ...candidates(column, links.has(column.name)), allowed: allowed.get(column.name) }
+              : unreadable,
         ),
       }
     },
