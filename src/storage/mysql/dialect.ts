@@ -98,6 +98,7 @@ const transactions: Transactions = {
 const terms: Terms = {
   ordered,
   undistinguished,
+  sortsWhole: true,
   direction: (_, descending) => (descending ? ' desc' : ''),
   equal: ({ sql: column, near, parameter }, slot) =>
     both(near?.(slot, false), sql`${column} = ${parameter(slot)}`),

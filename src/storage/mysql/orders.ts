@@ -11,6 +11,8 @@ interface Written {
 /** A column of an index that has an order. */
 interface Part {
   readonly name: string
+  /** The column whose values it has. */
+  readonly of: string
   readonly descending: boolean
   /** The statement that creates it, if it does not exist. */
   readonly create?: string
@@ -30,15 +32,17 @@ const maxPlainBytes = 32
 export function mysqlOrders(written: Written): Orders {
   return {
     lacking(table, orders) {
-      // Names of columns that the statements of earlier orders create.
+      // Names of columns that the statements of earlier orders create, by the column whose values they have.
       const planned = new Map<string, string>()
       return orders.map((order) => {
         const parts = order.map((column) => partOf(written, table, { column, planned }))
         const known = parts.filter((part) => part !== undefined)
-        if (known.length < parts.length) return undefined
-        const isPresent = known.every(({ create }) => create === undefined)
-        if (isPresent && isOrdered(table, known)) return undefined
-        return indexOf(written, table, known)
+        if (known.length < parts.length || isOrdered(table, known)) return undefined
+        const fitting = fittingParts(known)
+        for (const { name, create, of } of fitting) {
+          if (create !== undefined) planned.set(of, name)
+        }
+        return { statements: fitting.length === 0 ? [] : statementsOf(written, table, fitting) }
       })
     },
   }
@@ -51,26 +55,26 @@ function partOf(
   {
     column: given,
     planned,
-  }: { readonly column: OrderColumn; readonly planned: Map<string, string> },
+  }: { readonly column: OrderColumn; readonly planned: ReadonlyMap<string, string> },
 ): Part | undefined {
   const { column, descending, inOrder, isText } = given
   const bytes = isText ? 4 * (column.length ?? maxIndexedCharacters) : maxPlainBytes
-  if (given.sql === given.stored) return { name: column.name, descending, bytes }
-  if (inOrder !== undefined) return { name: inOrder.name, descending, bytes }
+  const own = { of: column.name, descending, bytes }
+  if (given.sql === given.stored) return { ...own, name: column.name }
+  if (inOrder !== undefined) return { ...own, name: inOrder.name }
   const { length } = column
   if (!isText || length === undefined || !['varchar', 'enum'].includes(column.base))
     return undefined
   const known = planned.get(column.name)
-  if (known !== undefined) return { name: known, descending, bytes }
+  if (known !== undefined) return { ...own, name: known }
   const name = newName(`${column.name}_order`, [
     ...columns.map((one) => one.name),
     ...planned.values(),
   ])
-  planned.set(column.name, name)
   // No statement of another program sees the column, unless it names it.
   const declared = `varchar(${length}) CHARACTER SET utf8mb4 COLLATE ${collation} GENERATED ALWAYS AS (${quoted(column.name)}) VIRTUAL INVISIBLE`
   const create = `ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(name)} ${declared};`
-  return { name, descending, bytes, create }
+  return { ...own, name, create }
 }
 
 function newName(wanted: string, taken: readonly string[]): string {
@@ -82,35 +86,23 @@ function newName(wanted: string, taken: readonly string[]): string {
   return names.find((name) => !folded.has(name.toLowerCase())) ?? wanted
 }
 
-/** Returns whether a table has an index with an order. The columns of the key follow those of every other index. */
-function isOrdered({ indexes, primary = [] }: Table, parts: readonly Part[]): boolean {
-  return indexes.some(({ columns }) => {
-    const names = columns.map(({ name }) => name)
-    const all = [
-      ...columns,
-      ...primary
-        .filter((name) => !names.includes(name))
-        .map((name) => ({ name, descending: false })),
-    ]
-    const [first] = parts
-    const isReversed = first !== undefined && all[0]?.descending !== first.descending
-    return parts.every(
-      ({ name, descending }, at) =>
-        all[at]?.name === name && (all[at].descending !== descending) === isReversed,
-    )
-  })
+/** Returns whether a table has an index in whose order pages are read: the storage sorts rows with the same value itself. */
+function isOrdered({ indexes }: Table, [first]: readonly Part[]): boolean {
+  return indexes.some(({ columns: [own] }) => own !== undefined && own.name === first?.name)
 }
 
-function indexOf(
+/** Returns the first parts, as many as one index can have. */
+function fittingParts(parts: readonly Part[]): readonly Part[] {
+  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
+  return bytes <= maxBytes ? parts : fittingParts(parts.slice(0, -1))
+}
+
+function statementsOf(
   { quoted }: Written,
   { name: table }: Table,
   parts: readonly Part[],
-): LackingIndex {
-  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
-  if (bytes > maxBytes) return { statements: [] }
+): LackingIndex['statements'] {
   const terms = parts.map(({ name, descending }) => `${quoted(name)}${descending ? ' DESC' : ''}`)
   const columns = parts.flatMap(({ create }) => create ?? [])
-  return {
-    statements: [...columns, `ALTER TABLE ${quoted(table)} ADD INDEX (${terms.join(', ')});`],
-  }
+  return [...columns, `ALTER TABLE ${quoted(table)} ADD INDEX (${terms.join(', ')});`]
 }

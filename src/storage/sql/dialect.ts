@@ -162,6 +162,8 @@ export interface Terms {
    * Empty, or it starts with a space. Absent: each index has its nulls in the order of pages.
    */
   directionOfPresent?(descending: boolean): string
+  /** Whether an order is a sort of all rows if an index has its first column only. Default false. */
+  readonly sortsWhole?: boolean
   /** Returns the term that a column has exactly this value. */
   equal(column: PlacedColumn, slot: Slot): Sql
   /** Returns the term that two columns have exactly the same value. */

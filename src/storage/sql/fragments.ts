@@ -49,6 +49,14 @@ export const limitSlot: Slot = { read: ({ limit }) => limit as number }
 /** Where a page begins. The parameter has no type of its own in the text. */
 export const offsetSlot: Slot = { read: ({ offset }) => offset as number }
 
+/** The end of a page, counted from the first row. */
+export const endSlot: Slot = { read: ({ limit, offset }) => (limit as number) + (offset as number) }
+
+/** The number of rows before the last one of a page. */
+export const lastSlot: Slot = {
+  read: ({ limit, offset }) => Math.max(0, (limit as number) + (offset as number) - 1),
+}
+
 /** A fragment of SQL. */
 export interface Sql {
   /** The text before, between and after the parameters: one string more than there are parameters. */

@@ -1,34 +1,21 @@
 import type { Condition, SortField, StorageQuery } from '../adapter.ts'
 import { fieldOf } from './conditions.ts'
 import type { PlacedColumn, Tables } from './dialect.ts'
-import { join, limitSlot, offsetSlot, raw, sql, type Sql } from './fragments.ts'
+import { endSlot, join, lastSlot, limitSlot, offsetSlot, raw, sql, type Sql } from './fragments.ts'
+import {
+  boundFields,
+  orderBy,
+  placedKeys,
+  presenceOf,
+  type FieldKey,
+  type OrderedRows,
+  type OrderKey,
+  type PageOrder,
+} from './order-keys.ts'
+import { boundOf, steppedReads } from './stepped-order.ts'
 import { columnOf, name, placedColumn, type TablePlace } from './table-conditions.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Column, Index, IndexColumn } from '../../schema/model.ts'
-
-/** What rows are ordered by. */
-interface OrderKey {
-  /** Its place in the order of the page. */
-  readonly at: number
-  readonly by: Sql
-  /** Empty, or it starts with a space. */
-  readonly direction: Sql
-}
-
-/** Rows of a page that are read in one order. */
-export interface OrderedRows {
-  /** Which rows of the query these are: those that meet all terms. */
-  readonly terms: readonly Sql[]
-  readonly keys: readonly OrderKey[]
-}
-
-/** How the rows of a page are read in their order. */
-export interface PageOrder {
-  /** The order of the page. */
-  readonly keys: readonly OrderKey[]
-  /** One or more parts of the rows, in the order of the page. */
-  readonly reads: readonly OrderedRows[]
-}
 
 type Ordered = Pick<StorageQuery, 'conditions' | 'search' | 'sort'>
 
@@ -52,7 +39,10 @@ export function pageOrder(place: TablePlace, query: Ordered, isLocked: boolean):
     const isAbsent = ({ field }: SortField): boolean =>
       presenceOf(field, query.conditions) === 'absent'
     const others = free.filter(({ one }) => one === undefined || !isAbsent(one))
-    return { keys, reads: [{ terms: [], keys: others }] }
+    const whole = [{ terms: [], keys: others }]
+    if (place.dialect.terms.sortsWhole !== true || query.search !== null)
+      return { keys, reads: whole }
+    return { keys, reads: steppedReads(place, others, { ...query, isLocked }) ?? whole }
   }
   // A search reads the table anyway.
   if (query.search !== null) return { keys, reads: [{ terms: [], keys }] }
@@ -60,11 +50,6 @@ export function pageOrder(place: TablePlace, query: Ordered, isLocked: boolean):
   const most = isLocked ? 1 : maxReads
   const { conditions } = query
   return { keys, reads: partsOf({ place, conditions, bound, directionOfPresent }, free, most) }
-}
-
-/** A key of an order, with the field of which it is. */
-interface FieldKey extends OrderKey {
-  readonly one?: SortField
 }
 
 interface Parts {
@@ -140,27 +125,27 @@ function endOfOrder(place: TablePlace): readonly Sql[] {
   )
 }
 
-/** Returns ORDER BY. Empty, or it starts with a space. */
-export function orderBy(keys: readonly OrderKey[]): Sql {
-  const terms = keys.map(({ by, direction }) => sql`${by}${direction}`)
-  return terms.length === 0 ? sql`` : sql` order by ${join(terms)}`
-}
-
-/** Returns the keys of an order in rows that have them as `o0` and so on. */
-export function placedKeys(
-  { dialect }: TablePlace,
-  alias: string,
-  keys: readonly OrderKey[],
-): readonly OrderKey[] {
-  return keys.map((key) => ({ ...key, by: name(dialect, alias, `o${key.at}`) }))
-}
-
-/** Returns FROM and WHERE of the rows of a query that meet further terms. */
-type From = (terms: readonly Sql[]) => Sql
+/** Returns FROM and WHERE of the rows of a query that meet further terms, with what precedes their table. */
+type From = (terms: readonly Sql[], before?: Sql) => Sql
 
 /** Returns the statement of rows that are read in one order, up to the end of the page. */
-export function rowsInOrder(values: readonly Sql[], from: From, { terms, keys }: OrderedRows): Sql {
-  return sql`select ${join(values)} ${from(terms)}${orderBy(keys)} limit ${limitSlot} offset ${offsetSlot}`
+export function rowsInOrder(values: readonly Sql[], from: From, rows: OrderedRows): Sql {
+  return sql`${allInOrder(values, from, rows)} limit ${limitSlot} offset ${offsetSlot}`
+}
+
+function allInOrder(values: readonly Sql[], from: From, { terms, keys, step }: OrderedRows): Sql {
+  const order = orderBy(keys)
+  if (step === undefined) return sql`select ${join(values)} ${from(terms)}${order}`
+  const bound = boundOf(step, from(terms), sql`${lastSlot}`)
+  const isWithin = sql`${step.column} ${raw(step.descending ? '>=' : '<=')} bound.b`
+  return sql`select ${join(values)} ${from([...terms, isWithin], sql`${bound} straight_join `)}${order}`
+}
+
+/** Returns the end of a statement with rows that were read apart. */
+export function endOfPage({ dialect }: TablePlace): Sql {
+  return dialect.terms.directionOfPresent === undefined
+    ? sql` limit ${limitSlot} offset ${offsetSlot}`
+    : sql` limit ${limitSlot}`
 }
 
 /**
@@ -176,6 +161,13 @@ export function rowsApart(
     from,
   }: { readonly order: PageOrder; readonly values: readonly Sql[]; readonly from: From },
 ): Sql {
+  // Where a limit must be a number, the page is cut from the rows of all parts.
+  if (place.dialect.terms.directionOfPresent === undefined) {
+    const parts = order.reads.map(
+      (rows) => sql`(${allInOrder(values, from, rows)} limit ${endSlot})`,
+    )
+    return join(parts, raw(' union all '))
+  }
   const skipped: Sql[] = []
   const reads = order.reads.map((rows, index) => {
     if (offset === 0 || index === 0) return sql`(${rowsInOrder(values, from, rows)})`
@@ -243,47 +235,4 @@ function directionOfAbsent(
   const isOrdered = column.column.notNull && column.sql === column.stored
   if (!isOrdered || !hasOrderOf(second, column) || second.hasNullOrder !== false) return undefined
   return (second.descending === next.descending) === first.descending ? 'desc' : 'asc'
-}
-
-/** Returns the fields that have one value in all rows that meet conditions. */
-function boundFields(conditions: readonly Condition[]): ReadonlySet<string> {
-  return new Set(
-    conditions.flatMap((one) => (one.is === 'equal' && one.value !== null ? [one.field] : [])),
-  )
-}
-
-/** Returns whether all rows that meet conditions have a value of a field, or none has. Undefined: neither is known. */
-function presenceOf(
-  field: string,
-  conditions: readonly Condition[],
-): 'present' | 'absent' | undefined {
-  for (const condition of conditions) {
-    const known = presenceIn(field, condition)
-    if (known !== undefined) return known
-  }
-  return undefined
-}
-
-function presenceIn(field: string, condition: Condition): 'present' | 'absent' | undefined {
-  switch (condition.is) {
-    case 'and':
-      return presenceOf(field, condition.conditions)
-    case 'or': {
-      const [first, ...others] = condition.conditions.map((one) => presenceIn(field, one))
-      return others.every((one) => one === first) ? first : undefined
-    }
-    case 'not': {
-      const { condition: inner } = condition
-      const isNull = inner.is === 'empty' || (inner.is === 'equal' && inner.value === null)
-      return isNull && inner.field === field ? 'present' : undefined
-    }
-    case 'through':
-    case 'empty':
-      return undefined
-    case 'equal':
-      if (condition.field !== field) return undefined
-      return condition.value === null ? 'absent' : 'present'
-    default:
-      return condition.field === field ? 'present' : undefined
-  }
 }

@@ -14,7 +14,8 @@ import {
   type Slot,
   type Sql,
 } from './fragments.ts'
-import { mayBeApart, orderBy, pageOrder, placedKeys, rowsApart, rowsInOrder } from './page-order.ts'
+import { orderBy, placedKeys } from './order-keys.ts'
+import { endOfPage, mayBeApart, pageOrder, rowsApart, rowsInOrder } from './page-order.ts'
 import { usesSearchIndex } from '../../schema/search-index.ts'
 import { isPlainNeedle, searchPattern } from './search.ts'
 import { conditionsShape, identityOf, listShape, sortShape } from './shape.ts'
@@ -67,7 +68,8 @@ function pageText(
   const { dialect } = tables
   const { limit, offset, select, count } = query
   const place = placeOf(tables, collection)
-  const from = (terms: readonly Sql[]): Sql => matching(place, query, doubles, terms)
+  const from = (terms: readonly Sql[], before?: Sql): Sql =>
+    matching(place, query, doubles, { terms, before })
   const columns = select.map(
     (field, index) =>
       sql`${place.column(fieldOf(collection, field))} as ${name(dialect, `c${index}`)}`,
@@ -84,7 +86,7 @@ function pageText(
     if (only !== undefined) return sql`${rowsInOrder(values, from, only)}${lock}`
     const names = values.map((_, index) => raw(`page.c${index}`))
     const rows = rowsApart(place, query, { order, values: [...values, ...by], from })
-    return sql`select ${join(names)} from (${rows}) as page${again} limit ${limitSlot}`
+    return sql`select ${join(names)} from (${rows}) as page${again}${endOfPage(place)}`
   }
   const all = sql`select count(*) as n ${from([])}`
   if (limit === 0) return all
@@ -92,7 +94,7 @@ function pageText(
   const page =
     only !== undefined
       ? rowsInOrder(listed, from, only)
-      : sql`select * from (${rowsApart(place, query, { order, values: listed, from })}) as page${again} limit ${limitSlot}`
+      : sql`select * from (${rowsApart(place, query, { order, values: listed, from })}) as page${again}${endOfPage(place)}`
   // As `shownCount`: a page that is not full shows the number, and nothing is counted.
   const size = sql`count(page.r) over ()`
   const isOpen = sql`${size} < ${limitSlot}`
@@ -169,11 +171,14 @@ function matching(
   place: TablePlace,
   { conditions, search }: Matched,
   doubles: FoundDoubles = new Map(),
-  further: readonly Sql[] = [],
+  {
+    terms: further = [],
+    before = sql``,
+  }: { readonly terms?: readonly Sql[]; readonly before?: Sql | undefined } = {},
 ): Sql {
   const terms = [...termsOf(place, conditions), ...further]
   if (search !== null) terms.push(searchTerm(place, search, doubles))
-  return sql`from ${place.table}${where(terms)}`
+  return sql`from ${before}${place.table}${where(terms)}`
 }
 
 /** Returns how texts are compared with a needle. */
