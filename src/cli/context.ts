@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import type { CommandUse } from '../command-use.ts'
 import { isStorageError } from '../storage/adapter.ts'
 import type { CommandContext } from './command.ts'
@@ -33,8 +34,8 @@ export function openContext(
   }
   return {
     ...terminal,
-    keys: async () => withRetries(keyringOf(await service()), repeat),
-    users: async () => withRetries(usersOf(await service()), repeat),
+    keys: async () => withRetries(recorded(keyringOf(await service()), keyChanges), repeat),
+    users: async () => withRetries(recorded(usersOf(await service()), userChanges), repeat),
     parts,
     outbox: async () => {
       const { outbox } = await parts()
@@ -91,6 +92,39 @@ function withRetries<Part extends object>(part: Part, repeat: Retry): Part {
 }
 
 type Method = (...given: unknown[]) => unknown
+
+/** The methods that make changes, with the position of the option that names the actor. */
+const keyChanges = { create: 1, ensure: 1, revoke: 1, rotate: 2 } as const
+const userChanges = { add: 1, ensure: 1, change: 2, remove: 1 } as const
+
+/** Returns keys or users whose changes the audit trail records as changes of the user of the operating system. */
+function recorded<Part extends object>(
+  part: Part,
+  positions: Readonly<Partial<Record<keyof Part, number>>>,
+): Part {
+  const by = { actor: `cli:${systemUser()}` }
+  const methods = Object.entries(positions).map(([name, position]) => [
+    name,
+    (...given: unknown[]) => {
+      const all = Array.from({ length: position as number }, (_, index) => given[index])
+      return (part[name as keyof Part] as Method)(...all, by)
+    },
+  ])
+  return { ...part, ...Object.fromEntries(methods) } as Part
+}
+
+function systemUser(): string {
+  try {
+    // A name that is not one line of text would be rejected.
+    return userInfo()
+      .username.replace(/\p{Cc}/gu, '')
+      .toWellFormed()
+      .slice(0, 200)
+  } catch {
+    // The user has no name, as in some containers.
+    return String(process.getuid?.() ?? 'unknown')
+  }
+}
 
 function isUnavailable(error: unknown): boolean {
   return isStorageError(error) && error.kind === 'unavailable'

@@ -180,6 +180,7 @@ const eventColumns: readonly Column<KeyEvent>[] = [
   { title: 'USER', text: (event) => event.user },
   { title: 'KEY ID', text: ({ keyId }) => keyId, whole: true },
   { title: 'REASON', text: ({ reason }) => reason ?? '-', spare: true },
+  { title: 'ACTOR', text: ({ actor }) => actor ?? '-', spare: true },
   { title: 'TIMES', text: ({ times }) => String(times), spare: true },
 ]
 

@@ -1,11 +1,12 @@
 import type { Attributes } from '../definition/principal.ts'
-import type { User } from '../security/users/user-store.ts'
+import type { User, UserEvent } from '../security/users/user-store.ts'
 import { questions, required } from './ask.ts'
 import { compact, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import type { Column } from './table.ts'
 import { printable } from './text.ts'
 import type { Terminal } from './terminal.ts'
+import { readableTime } from './time.ts'
 
 /** Runs `rowgate users add`. */
 export async function addUser(given: Given, context: CommandContext): Promise<void> {
@@ -108,6 +109,31 @@ export async function removeUser(given: Given, context: CommandContext): Promise
   }
   await users.remove(name)
   context.result({ user: name }, () => `Removed ${printable(name)}.`)
+}
+
+/** Runs `rowgate users audit`. */
+export async function auditUsers(given: Given, context: CommandContext): Promise<void> {
+  const users = await context.users()
+  const filter = compact({ user: given.one('user'), actor: given.one('actor') })
+  context.table(eventColumns, await users.audit(filter), 'No events.')
+}
+
+/** The columns of the table of user events. */
+const eventColumns: readonly Column<UserEvent>[] = [
+  { title: 'TIME (UTC)', text: ({ at }) => readableTime(at), whole: true },
+  { title: 'EVENT', text: ({ event }) => event, whole: true },
+  { title: 'USER', text: ({ user }) => user },
+  { title: 'ACTOR', text: ({ actor }) => actor ?? '-' },
+  { title: 'CHANGED', text: ({ changed }) => changed.join(', ') || '-', spare: true },
+  { title: 'ROLES', text: changedRoles, spare: true },
+]
+
+function changedRoles({ addedRoles, removedRoles }: UserEvent): string {
+  const signed = [
+    ...addedRoles.map((role) => `+${role}`),
+    ...removedRoles.map((role) => `-${role}`),
+  ]
+  return signed.join(', ') || '-'
 }
 
 /** Returns the user of a command: the given one, or one chosen from a list. */

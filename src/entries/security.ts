@@ -15,9 +15,12 @@ export type { PasswordCost } from '../security/basic/password.ts'
 export type { Attributes } from '../definition/principal.ts'
 export type { RejectionReason } from '../observation/reports.ts'
 export type { Credentials } from '../request/request.ts'
+export type { ActorOption } from '../security/actor.ts'
+export type { AuditFilter, RecordedChanges, ListPage } from '../security/audit-filter.ts'
 export { securityApplications } from '../security/collections.ts'
 export type {
   ChosenKey,
+  KeyChanges,
   KeyEvent,
   KeyLookup,
   KeyRecord,
@@ -43,6 +46,7 @@ export type {
   NewUser,
   User,
   UserChanges,
+  UserEvent,
   UserLookup,
   Users,
 } from '../security/users/user-store.ts'

@@ -3,13 +3,26 @@ import { defineCollection } from '../definition/collection.ts'
 import { boolean, instant, integer, json, text, uuid } from '../definition/field.ts'
 import { publishCollection, type PublishedCollection } from '../definition/published.ts'
 import type { Row, StorageAdapter } from '../storage/adapter.ts'
-import { tableReader } from '../storage/table.ts'
+import { tableReader, type TablePage } from '../storage/table.ts'
 
 /** The part of an open storage adapter that security uses. */
 export type SecurityStorage = Pick<StorageAdapter, 'filter' | 'transaction' | 'version'>
 
 /** The application whose collections hold users and keys. It is not published. */
 const application = 'rowgate-security'
+
+/** The events of keys. */
+export const keyEventNames = [
+  'created',
+  'first-used',
+  'rejected',
+  'rotated',
+  'revoked',
+  'changed',
+] as const
+
+/** The events of users. */
+export const userEventNames = ['added', 'changed', 'removed'] as const
 
 const users = defineCollection({
   key: 'user',
@@ -37,6 +50,10 @@ const keys = defineCollection({
     provider: uuid({ required: true, description: 'The identifier of its provider.' }),
     user: text({ required: true }),
     description: text({ maxLength: 200 }),
+    purpose: text({
+      enumeration: ['session'],
+      description: 'What it is for, if not for a client.',
+    }),
     created: instant({ required: true }),
     expires: instant(),
     revoked: instant(),
@@ -45,25 +62,33 @@ const keys = defineCollection({
   },
 })
 
-const keyEvents = defineCollection({
+const events = defineCollection({
   key: 'eventId',
-  table: 'rowgate_key_events',
-  description: 'The audit trail of API keys.',
-  index: [['keyId', 'at', 'eventId']],
+  table: 'rowgate_security_events',
+  description: 'The audit trail of users and API keys.',
+  index: [
+    ['at', 'eventId'],
+    ['keyId', 'at', 'eventId'],
+    ['user', 'at', 'eventId'],
+  ],
   fields: {
     eventId: uuid(),
     at: instant({ required: true }),
+    about: text({ required: true, enumeration: ['key', 'user'] }),
     event: text({
       required: true,
-      enumeration: ['created', 'first-used', 'rejected', 'rotated', 'revoked'],
+      enumeration: [...new Set([...keyEventNames, ...userEventNames])],
     }),
-    keyId: uuid({ required: true }),
-    user: text({ required: true }),
-    provider: uuid({ required: true }),
+    user: text({ required: true, description: 'The user, or the user of the key.' }),
+    keyId: uuid(),
+    provider: uuid({ description: 'The identifier of the provider of the key.' }),
     reason: text({
       description: 'The reason of a rejection; the identifier of the new key after a rotation.',
     }),
     times: integer({ required: true, default: 1 }),
+    actor: text({ description: 'Who made the change.' }),
+    actorKey: text({ description: 'The identifier of the key with which it was made.' }),
+    changes: json({ description: 'The names of what was changed, and the roles.' }),
   },
 })
 
@@ -72,24 +97,24 @@ const keyEvents = defineCollection({
  * `sqliteSchema({ ...applications, ...securityApplications })`.
  */
 export const securityApplications: ApplicationDefinitions = Object.freeze({
-  [application]: Object.freeze({ collections: Object.freeze({ users, keys, keyEvents }) }),
+  [application]: Object.freeze({ collections: Object.freeze({ users, keys, events }) }),
 })
 
 /** The collections of security. They are stored, but not published. */
 export const securityCollections = Object.freeze({
   users: publishCollection(application, 'users', users),
   keys: publishCollection(application, 'keys', keys),
-  keyEvents: publishCollection(application, 'keyEvents', keyEvents),
+  events: publishCollection(application, 'events', events),
 })
 
-/** Reads all rows whose fields have the values of `where`, in the order of `sort`, from one snapshot of the storage. */
+/** Reads the rows of a page whose fields have the values of `where`, from one snapshot of the storage. */
 export function readAll(
   storage: SecurityStorage,
   collection: PublishedCollection,
   where: Row,
-  sort: readonly string[],
+  page: TablePage,
 ): Promise<readonly Row[]> {
   return storage.transaction({ mode: 'read', brief: true, priority: 'high' }, (transaction) =>
-    tableReader(transaction, collection).all(where, { sort }),
+    tableReader(transaction, collection).all(where, page),
   )
 }

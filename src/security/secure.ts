@@ -76,7 +76,8 @@ export function secure(options: SecurityOptions): Security {
     flush: () => keys.flush(),
     collections: [
       ...(keepsUsers ? [securityCollections.users] : []),
-      ...(keeps.has('keys') ? [securityCollections.keys, securityCollections.keyEvents] : []),
+      ...(keeps.has('keys') ? [securityCollections.keys] : []),
+      ...(keepsUsers || keeps.has('keys') ? [securityCollections.events] : []),
     ],
   }
 }
@@ -142,6 +143,7 @@ function absentKeyring(): Keyring {
     create: reject,
     ensure: reject,
     list: reject,
+    change: reject,
     revoke: reject,
     rotate: reject,
     audit: reject,
@@ -161,6 +163,7 @@ function absentUsers(hasFunction: boolean): Users {
     list: reject,
     change: reject,
     remove: reject,
+    audit: reject,
   })
 }
 

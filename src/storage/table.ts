@@ -13,7 +13,7 @@ import type {
 
 /** A part of the rows that meet the conditions. */
 export interface TablePage {
-  /** The fields to sort by, ascending. Default: the key. */
+  /** The fields to sort by; `-name` is descending. Default: the key. */
   readonly sort?: readonly string[]
   /** Default: no limit. */
   readonly limit?: number
@@ -53,7 +53,7 @@ const batchSize = 500
 /** Returns the reads of a table, for collections that the library itself keeps. */
 export function tableReader(reader: StorageReader, collection: PublishedCollection): TableReader {
   const key = collection.key.map(({ name }) => name)
-  const byKey = ascending(key)
+  const byKey = orderOf(key)
 
   const filter = (query: StorageQuery): MaybePromise<StoragePage> =>
     filterTable(reader, collection, query)
@@ -78,7 +78,7 @@ export function tableReader(reader: StorageReader, collection: PublishedCollecti
       const rows: Row[] = []
       for (;;) {
         const size = Math.min(batchSize, limit - rows.length)
-        const part = { sort: ascending(sort), limit: size, offset: offset + rows.length, select }
+        const part = { sort: orderOf(sort), limit: size, offset: offset + rows.length, select }
         const batch = await filter(queryOf(where, part))
         rows.push(...batch.rows)
         if (batch.rows.length < batchSize || rows.length === limit) return rows
@@ -154,6 +154,9 @@ function canonical({ byName }: PublishedCollection, row: Row): Row {
   return times.length === 0 ? row : { ...row, ...Object.fromEntries(times) }
 }
 
-function ascending(fields: readonly string[]): StorageQuery['sort'] {
-  return fields.map((field) => ({ field, descending: false }))
+function orderOf(names: readonly string[]): StorageQuery['sort'] {
+  return names.map((name) => {
+    const descending = name.startsWith('-')
+    return { field: descending ? name.slice(1) : name, descending }
+  })
 }

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import type { KeyRecord } from '../../src/security/keys/key-store.ts'
 import {
@@ -306,7 +307,10 @@ describe('keys rotate and audit', () => {
     expect(filtered.map(({ keyId }) => keyId)).toEqual([made.keyId, made.keyId])
     expect(await json('keys', 'audit', '--user=nobody')).toEqual([])
     const { output } = await run(['keys', 'audit'])
-    expect(output).toMatch(/^TIME \(UTC\) +EVENT +USER +KEY ID +REASON +TIMES\n2026-03-01 09:30  /)
+    expect(output).toMatch(
+      /^TIME \(UTC\) +EVENT +USER +KEY ID +REASON +ACTOR +TIMES\n2026-03-01 09:30  /,
+    )
+    expect(output).toContain(` cli:${userInfo().username} `)
   })
 
   test('the text of a key is in the output of create and rotate and nowhere else', async () => {

@@ -57,23 +57,47 @@ export const methodDoors: Readonly<
       add: [
         ['users.add', (given) => users.add(given)],
         ['attributes', (attributes) => users.add({ user: 'maria', attributes })],
+        ['users.add', (by) => users.add({ user: 'maria' }, by)],
       ],
-      ensure: [['users.ensure', (given) => users.ensure(given)]],
-      change: [['users.change', (given) => users.change('maria', given)]],
+      ensure: [
+        ['users.ensure', (given) => users.ensure(given)],
+        ['users.ensure', (by) => users.ensure({ user: 'maria' }, by)],
+      ],
+      change: [
+        ['users.change', (given) => users.change('maria', given)],
+        ['users.change', (by) => users.change('maria', {}, by)],
+      ],
       find: 'takes a string',
       get: 'takes a string',
-      list: 'has no parameter',
-      remove: 'takes a string',
+      list: [['users.list', (given) => users.list(given)]],
+      remove: [['users.remove', (by) => users.remove('maria', by)]],
+      audit: [['users.audit', (given) => users.audit(given)]],
     },
   },
   'service.keys': {
     of: keys,
     methods: {
-      create: [['keys.create', (given) => keys.create(given)]],
-      ensure: [['keys.ensure', (given) => keys.ensure(given)]],
+      create: [
+        ['keys.create', (given) => keys.create(given)],
+        ['keys.create', (by) => keys.create({ user: 'maria' }, by)],
+      ],
+      ensure: [
+        ['keys.ensure', (given) => keys.ensure(given)],
+        ['keys.ensure', (by) => keys.ensure({ user: 'maria', key: undefined }, by)],
+      ],
       list: [['keys.list', (given) => keys.list(given)]],
-      rotate: [['keys.rotate', (given) => keys.rotate('key', given)]],
-      revoke: [['keys.revoke', (given) => keys.revoke(given)]],
+      change: [
+        ['keys.change', (given) => keys.change('key', given)],
+        ['keys.change', (by) => keys.change('key', {}, by)],
+      ],
+      rotate: [
+        ['keys.rotate', (given) => keys.rotate('key', given)],
+        ['keys.rotate', (by) => keys.rotate('key', {}, by)],
+      ],
+      revoke: [
+        ['keys.revoke', (given) => keys.revoke(given)],
+        ['keys.revoke', (by) => keys.revoke('key', by)],
+      ],
       audit: [['keys.audit', (given) => keys.audit(given)]],
     },
   },

@@ -98,7 +98,7 @@ describe.each(tamperedDatabases)('on $name', ({ name, missing, isUntyped, create
   test.skipIf(missing !== undefined)('removed tables respond 500 and end nothing', async () => {
     const database = await create(securityApplications)
     const { good } = await openStage(database)
-    await database.run('drop table rowgate_key_events; drop table rowgate_keys')
+    await database.run('drop table rowgate_security_events; drop table rowgate_keys')
     await new Promise((resolve) => setTimeout(resolve, 1_050))
     expect(await good()).toBeOneOf([500, 503])
   })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { getDelivery, listDeliveries } from '../../src/consume/outbox/administration.ts'
 import { publishedReleases } from '../../src/deployment/published-releases.ts'
 import { ReleaseStore } from '../../src/deployment/release-store.ts'
-import { recordEvent } from '../../src/security/keys/key-event.ts'
+import { recordKeyEvent } from '../../src/security/audit.ts'
 import {
   StorageError,
   type StorageAdapter,
@@ -40,7 +40,7 @@ test.each<readonly [string, () => Promise<unknown>]>([
   [
     'an event of a key',
     () =>
-      recordEvent(transaction, { keyId: id, user: 'u', provider: id }, { event: 'created' }, at),
+      recordKeyEvent(transaction, { keyId: id, user: 'u', provider: id }, { event: 'created' }, at),
   ],
 ])('%s that the database does not let its role use is no fault of a client', async (_, work) => {
   const error = await work().catch((reason: unknown) => reason)

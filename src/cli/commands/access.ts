@@ -185,4 +185,15 @@ export const userCommands: readonly Command[] = [
     examples: ['users remove maria'],
     load: async () => (await import('../users.ts')).removeUser,
   },
+  {
+    name: 'users audit',
+    description: 'List the changes of users, with their actors',
+    options: [
+      { name: 'user', value: 'name', description: 'Only the events of this user' },
+      { name: 'actor', value: 'name', description: 'Only the changes of this actor' },
+    ],
+    isReading: true,
+    examples: ['users audit --user maria'],
+    load: async () => (await import('../users.ts')).auditUsers,
+  },
 ]

@@ -1,26 +1,37 @@
+import * as z from 'zod/mini'
+import { isUuid, isValueOf } from '../../definition/field-type.ts'
+import { withoutZeroFraction } from '../../definition/value-forms.ts'
+import { accepted, line } from '../check-call.ts'
 import type { StorageReader, StorageTransaction } from '../../storage/adapter.ts'
 import { securityCollections, type SecurityStorage } from '../collections.ts'
-import { recordEvent } from './key-event.ts'
+import type { Act } from '../actor.ts'
+import { recordKeyEvent } from '../audit.ts'
 import { instantOf, inactiveReason, minutesAfter } from './key-lifetime.ts'
 import { findKey, storedKey, type StoredKey } from './key-row.ts'
 import { isKeyText } from './key-form.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import { table, tableReader } from '../../storage/table.ts'
 
-const { keys, keyEvents } = securityCollections
+const { keys, events } = securityCollections
+
+/** When a change is made, and by whom. */
+export interface Moment {
+  readonly at: Date
+  readonly by: Act
+}
 
 /** Revokes a key in a transaction and returns it. A revoked key is returned unchanged. */
 export async function revokeKey(
   transaction: StorageTransaction,
   key: StoredKey,
-  at: Date,
+  { at, by }: Moment,
 ): Promise<StoredKey> {
   const { hash } = key
   const stored = table(transaction, keys)
   const row = await stored.change({ hash, revoked: null }, { revoked: instantOf(at) })
   // If no row is changed, another transaction has revoked the key.
   if (row === undefined) return storedKey(await stored.one({ hash })) ?? key
-  await recordEvent(transaction, key, { event: 'revoked' }, at)
+  await recordKeyEvent(transaction, key, { event: 'revoked', by }, at)
   return storedKey(row)
 }
 
@@ -28,10 +39,53 @@ export async function revokeKey(
 export async function revokeKeysOf(
   transaction: StorageTransaction,
   user: string,
-  at: Date,
+  moment: Moment,
 ): Promise<void> {
   for (const row of await tableReader(transaction, keys).all({ user, revoked: null }))
-    await revokeKey(transaction, storedKey(row), at)
+    await revokeKey(transaction, storedKey(row), moment)
+}
+
+/** The shape of the changes of a key. */
+export const changesShape = z.strictObject({
+  description: z.nullish(line(0, 200)),
+  expires: z.optional(
+    accepted<string>(
+      (value) => isValueOf({ type: 'instant' }, value),
+      'must be an instant, such as 2026-12-31T00:00:00Z',
+    ),
+  ),
+})
+
+/** Changes the description or the expiry of a key in a transaction, and returns the key. */
+export async function changeKey(
+  transaction: StorageTransaction,
+  key: StoredKey,
+  given: z.infer<typeof changesShape>,
+  { at, by }: Moment,
+): Promise<StoredKey> {
+  requireActive(key, at, 'keys.change')
+  const { description = key.description } = given
+  const expires = given.expires === undefined ? key.expires : withoutZeroFraction(given.expires)
+  requireEarlier(key, expires, at)
+  const wanted = { description: description === '' ? null : description, expires }
+  const changed = (['description', 'expires'] as const).filter((name) => wanted[name] !== key[name])
+  if (changed.length === 0) return key
+  const unchanged = { hash: key.hash, revoked: null, expires: key.expires }
+  const row = await table(transaction, keys).change(unchanged, wanted)
+  if (row === undefined) throw changedMeanwhile('keys.change')
+  await recordKeyEvent(transaction, key, { event: 'changed', changed, by }, at)
+  return storedKey(row)
+}
+
+function requireEarlier(key: StoredKey, expires: string | null, at: Date): void {
+  if (expires === null || expires === key.expires) return
+  const place = 'keys.change.expires'
+  if (Date.parse(expires) <= at.getTime())
+    throw new TypeError(`${place} must be later than now; to end the key now, revoke it`)
+  if (key.expires !== null && Date.parse(expires) > Date.parse(key.expires))
+    throw new TypeError(
+      `${place} must be earlier than ${key.expires}; to extend the key, rotate it`,
+    )
 }
 
 const minDistinctCharacters = 10
@@ -56,13 +110,13 @@ export function requireChosenKey(text: unknown): string {
 export async function storeMissingKey(
   transaction: StorageTransaction,
   wanted: StoredKey,
-  at: Date,
+  { at, by }: Moment,
 ): Promise<StoredKey> {
   const stored = table(transaction, keys)
   const row = await stored.one({ hash: wanted.hash })
   if (row === undefined) {
     await stored.insertMissing({ ...wanted })
-    await recordEvent(transaction, wanted, { event: 'created' }, at)
+    await recordKeyEvent(transaction, wanted, { event: 'created', by }, at)
     return wanted
   }
   const found = storedKey(row)
@@ -87,8 +141,9 @@ export async function findRotated(
   storage: SecurityStorage,
   keyId: string,
 ): Promise<RotatedKey | undefined> {
+  if (!isUuid(keyId)) return undefined
   // Read first: a rotation that comes in between is one of the key that is read then.
-  const rotations = await countRotations(storage, keyId)
+  const rotations = await countRotations(storage, keyId.toLowerCase())
   const key = await findKey(storage, keyId)
   return key && { ...key, rotations }
 }
@@ -100,9 +155,9 @@ export async function findRotated(
  */
 export function retireKey(
   seen: RotatedKey,
-  { overlap, at }: { readonly overlap: number; readonly at: Date },
+  { overlap, at, by }: Moment & { readonly overlap: number },
 ): Retire {
-  requireActive(seen, at)
+  requireActive(seen, at, 'keys.rotate')
   const end = minutesAfter(at, overlap, 'keys.rotate.overlap')
   const changes = overlap === 0 ? { revoked: end } : { expires: earlier(seen.expires, end) }
 
@@ -111,16 +166,16 @@ export function retireKey(
     const unchanged = { hash: seen.hash, revoked: null, expires: seen.expires }
     const row = await table(transaction, keys).change(unchanged, changes)
     // A key that expires earlier is not changed, so only its events show a concurrent rotation.
-    if (row === undefined || again !== seen.rotations) throw changedMeanwhile()
-    await recordEvent(transaction, seen, { event: 'rotated', reason: successor }, at)
+    if (row === undefined || again !== seen.rotations) throw changedMeanwhile('keys.rotate')
+    await recordKeyEvent(transaction, seen, { event: 'rotated', reason: successor, by }, at)
   }
 }
 
-function requireActive(key: StoredKey, at: Date): void {
+function requireActive(key: StoredKey, at: Date, call: string): void {
   const reason = inactiveReason(key, at)
   if (reason === undefined) return
   const what = reason === 'revoked' ? 'was revoked' : 'has expired'
-  throw new TypeError(`keys.rotate: the key ${what}; create a new one instead`)
+  throw new TypeError(`${call}: the key ${what}; create a new one instead`)
 }
 
 function earlier(expires: string | null, end: string): string {
@@ -128,11 +183,9 @@ function earlier(expires: string | null, end: string): string {
 }
 
 function countRotations(reader: StorageReader, keyId: string): MaybePromise<number> {
-  return tableReader(reader, keyEvents).count({ keyId, event: 'rotated' })
+  return tableReader(reader, events).count({ keyId, event: 'rotated' })
 }
 
-function changedMeanwhile(): TypeError {
-  return new TypeError(
-    'keys.rotate: the key was changed at the same time; list the keys and try again',
-  )
+function changedMeanwhile(call: string): TypeError {
+  return new TypeError(`${call}: the key was changed at the same time; list the keys and try again`)
 }

@@ -4,7 +4,7 @@ import type { StorageTransaction } from '../../storage/adapter.ts'
 import { table, tableReader } from '../../storage/table.ts'
 import { keepLatest } from '../../keep-latest.ts'
 import { securityCollections, type SecurityStorage } from '../collections.ts'
-import { recordEvent } from './key-event.ts'
+import { recordKeyEvent } from '../audit.ts'
 import { instantOf } from './key-lifetime.ts'
 import { findKey, storedKey, type StoredKey } from './key-row.ts'
 import type { KeyLookup, KeyRecord } from './key-store.ts'
@@ -62,7 +62,7 @@ export function createKeyLog({ storage, now, report, defer }: KeyLogOptions): Ke
     if (taken.length === 0) return
     const isWritten = await write(async (transaction) => {
       for (const { key, reason, times, at } of taken) {
-        await recordEvent(transaction, key, { event: 'rejected', reason, times }, at)
+        await recordKeyEvent(transaction, key, { event: 'rejected', reason, times }, at)
       }
     })
     if (!isWritten) rejections.restore(taken)
@@ -104,5 +104,5 @@ async function writeUse(
   }
   const unused = { hash, firstUsed: null }
   const first = await table(transaction, keys).change(unused, { firstUsed: lastUsed, lastUsed })
-  if (first !== undefined) await recordEvent(transaction, key, { event: 'first-used' }, at)
+  if (first !== undefined) await recordKeyEvent(transaction, key, { event: 'first-used' }, at)
 }

@@ -1,3 +1,4 @@
+import { isUuid } from '../../definition/field-type.ts'
 import type { Row, StorageReader } from '../../storage/adapter.ts'
 import { securityCollections } from '../collections.ts'
 import type { KeyRecord, NewKey } from './key-store.ts'
@@ -16,12 +17,20 @@ export function storedKey(row: Row | undefined): StoredKey | undefined {
   return row as unknown as StoredKey | undefined
 }
 
-/** Reads a key by its identifier. */
+/** Returns a stored key as the row that it is. */
+export function rowOf(key: StoredKey): Row {
+  return { ...key }
+}
+
+/** Reads a key by its identifier. Of text that is not a UUID there is none. */
 export async function findKey(
   reader: StorageReader,
   keyId: string,
 ): Promise<StoredKey | undefined> {
-  return storedKey(await tableReader(reader, securityCollections.keys).one({ keyId }))
+  if (!isUuid(keyId)) return undefined
+  return storedKey(
+    await tableReader(reader, securityCollections.keys).one({ keyId: keyId.toLowerCase() }),
+  )
 }
 
 /** Returns the public record of a key, without its hash. */

@@ -1,5 +1,7 @@
 import type { MaybePromise } from '../../maybe-promise.ts'
 import type { RejectionReason } from '../../observation/reports.ts'
+import type { ActorOption } from '../actor.ts'
+import type { AuditFilter, ListPage } from '../audit-filter.ts'
 
 /** The record of an API key, without the key. */
 export interface KeyRecord {
@@ -61,11 +63,19 @@ export interface Rotation {
   readonly expiresIn?: number
 }
 
+/** Changes of a key. Absent members stay as they are. */
+export interface KeyChanges {
+  /** At most 200 characters; an empty string or null: none. */
+  readonly description?: string | null
+  /** An instant, such as `2026-12-31T00:00:00Z`, earlier than the expiry that the key has: to extend a key, rotate it. */
+  readonly expires?: string
+}
+
 /** An event in the audit trail of keys. */
 export interface KeyEvent {
   /** An instant. */
   readonly at: string
-  readonly event: 'created' | 'first-used' | 'rejected' | 'rotated' | 'revoked'
+  readonly event: 'created' | 'first-used' | 'rejected' | 'rotated' | 'revoked' | 'changed'
   readonly keyId: string
   readonly user: string
   /** The identifier of the provider. */
@@ -74,6 +84,12 @@ export interface KeyEvent {
   readonly reason: string | null
   /** The number of occurrences: rejections for the same reason are counted together for a minute. */
   readonly times: number
+  /** Who made the change: the user of a principal, or a name. Null: application code, or the service itself. */
+  readonly actor: string | null
+  /** The identifier of the key with which the actor made the change, if any. */
+  readonly actorKey: string | null
+  /** The names of what `changed`: `description`, `expires`. */
+  readonly changed: readonly string[]
 }
 
 /** The API keys of a service. The methods reject with a TypeError for invalid arguments. */
@@ -81,22 +97,31 @@ export interface Keyring {
   /** The API key providers of the service, in the order of their priority. */
   readonly providers: readonly { readonly name: string; readonly identifier: string }[]
   /** Creates a key. Rejects with a TypeError for an unknown user or provider, or an invalid lifetime. */
-  create(request: KeyRequest): Promise<NewKey>
+  create(request: KeyRequest, by?: ActorOption): Promise<NewKey>
   /**
    * Stores the hash of a chosen key unless it exists, for development. An existing key stays unchanged,
    * even if it is revoked or expired. Rejects with a TypeError for a key that is missing, malformed or not
    * random, or that belongs to another user.
    */
-  ensure(request: ChosenKey): Promise<KeyRecord>
-  /** Returns the records of keys, inactive ones too, the oldest first. */
-  list(filter?: {
-    readonly user?: string
-    readonly provider?: string
-  }): Promise<readonly KeyRecord[]>
+  ensure(request: ChosenKey, by?: ActorOption): Promise<KeyRecord>
+  /** Returns the records of keys, inactive ones too, the oldest first: all of them, or a page. */
+  list(
+    filter?: ListPage & {
+      readonly user?: string | undefined
+      readonly provider?: string | undefined
+    },
+  ): Promise<readonly KeyRecord[]>
+  /**
+   * Changes the description of a key, or lets it expire earlier. Rejects with a TypeError for a key that is revoked or has
+   * expired, and for a later expiry.
+   */
+  change(keyId: string, changes: KeyChanges, by?: ActorOption): Promise<KeyRecord>
   /** Revokes a key and keeps its record. A revoked key stays unchanged. */
-  revoke(keyId: string): Promise<KeyRecord>
+  revoke(keyId: string, by?: ActorOption): Promise<KeyRecord>
   /** Creates a new key for the same user, provider and description. Rejects with a TypeError if the old one is inactive. */
-  rotate(keyId: string, rotation?: Rotation): Promise<NewKey>
-  /** Returns the audit trail, the oldest event first. */
-  audit(filter?: { readonly keyId?: string; readonly user?: string }): Promise<readonly KeyEvent[]>
+  rotate(keyId: string, rotation?: Rotation, by?: ActorOption): Promise<NewKey>
+  /** Returns the audit trail of keys, the oldest event first: all of it, or a page. */
+  audit(
+    filter?: AuditFilter & { readonly keyId?: string | undefined },
+  ): Promise<readonly KeyEvent[]>
 }

@@ -3,14 +3,16 @@ import { isUuid } from '../../definition/field-type.ts'
 import { orderedId } from '../../definition/ordered-id.ts'
 import { accepted, checkCall, line, minutes } from '../check-call.ts'
 import { readAll, securityCollections } from '../collections.ts'
-import { readEvents, recordEvent } from './key-event.ts'
-import { requireChosenKey, storeMissingKey } from './key-changes.ts'
+import { actOf, within, type Act } from '../actor.ts'
+import { auditMembers, pageMembers } from '../audit-filter.ts'
+import { readKeyEvents, recordKeyEvent } from '../audit.ts'
+import { changeKey, changesShape, requireChosenKey, storeMissingKey } from './key-changes.ts'
 import { expiryOf, instantOf } from './key-lifetime.ts'
-import { findKey, keyRecord, newKey, storedKey, type StoredKey } from './key-row.ts'
-import { revokeKey } from './key-changes.ts'
-import { findRotated, retireKey } from './key-changes.ts'
+import { findKey, keyRecord, newKey, rowOf, storedKey, type StoredKey } from './key-row.ts'
+import { findRotated, retireKey, revokeKey, type Moment } from './key-changes.ts'
 import type {
   ChosenKey,
+  KeyChanges,
   KeyEvent,
   Keyring,
   KeyRecord,
@@ -19,7 +21,7 @@ import type {
   Rotation,
 } from './key-store.ts'
 import type { KeyProvider, KeyringOptions } from '../provider.ts'
-import type { StorageReader } from '../../storage/adapter.ts'
+import type { StorageReader, StorageTransaction } from '../../storage/adapter.ts'
 import { table, tableReader } from '../../storage/table.ts'
 import { missingUser } from '../users/missing-user.ts'
 
@@ -46,8 +48,12 @@ const rotationShape = z.strictObject({
   overlap: z._default(minutes(0), 0),
   expiresIn: z.optional(minutes(1)),
 })
-const listShape = z.strictObject({ user: z.optional(name), provider: z.optional(name) })
-const auditShape = z.strictObject({ keyId: z.optional(identifier), user: z.optional(name) })
+const listShape = z.strictObject({
+  ...pageMembers,
+  user: z.optional(name),
+  provider: z.optional(name),
+})
+const auditShape = z.strictObject({ ...auditMembers, keyId: z.optional(identifier) })
 
 /**
  * Creates the keyring of a service over its storage. Keys are stored as hashes; only `create` and `rotate`
@@ -57,11 +63,13 @@ export function createKeyring(options: KeyringOptions): Keyring {
   const keyring = new StorageKeyring(options)
   return Object.freeze<Keyring>({
     providers: options.providers.map(({ name, identifier }) => ({ name, identifier })),
-    create: (request) => keyring.create(request),
-    ensure: (request) => keyring.ensure(request),
+    create: async (request, by) => keyring.create(request, actOf('keys.create', by)),
+    ensure: async (request, by) => keyring.ensure(request, actOf('keys.ensure', by)),
     list: (filter) => keyring.list(filter),
-    revoke: (keyId) => keyring.revoke(keyId),
-    rotate: (keyId, rotation) => keyring.rotate(keyId, rotation),
+    change: async (keyId, changes, by) => keyring.change(keyId, changes, actOf('keys.change', by)),
+    revoke: async (keyId, by) => keyring.revoke(keyId, actOf('keys.revoke', by)),
+    rotate: async (keyId, rotation, by) =>
+      keyring.rotate(keyId, rotation, actOf('keys.rotate', by)),
     audit: (filter) => keyring.audit(filter),
   })
 }
@@ -84,7 +92,7 @@ class StorageKeyring {
     if (row === undefined) throw missingUser('keys.create.user', user)
   }
 
-  async create(request: KeyRequest): Promise<NewKey> {
+  async create(request: KeyRequest, by: Act): Promise<NewKey> {
     const call = 'keys.create'
     const given = checkCall(call, requestShape, request)
     const provider = chooseProvider(this.#options.providers, given.provider, call)
@@ -99,13 +107,20 @@ class StorageKeyring {
     })
     await this.#options.storage.transaction(writing, async (transaction) => {
       await this.#requireStored(transaction, given.user)
-      await table(transaction, keys).insert({ ...made.stored })
-      await recordEvent(transaction, made.stored, { event: 'created' }, at)
+      await this.#store(transaction, made.stored, { at, by })
     })
     return made.key
   }
 
-  async ensure(request: ChosenKey): Promise<KeyRecord> {
+  async #store(transaction: StorageTransaction, stored: StoredKey, { at, by }: Moment) {
+    await within(by, transaction, async () => {
+      const row = await table(transaction, keys).insert({ ...stored, purpose: by.purpose ?? null })
+      await recordKeyEvent(transaction, stored, { event: 'created', by }, at)
+      return row
+    })
+  }
+
+  async ensure(request: ChosenKey, by: Act): Promise<KeyRecord> {
     const call = 'keys.ensure'
     const { key: chosen, ...given } = checkCall(call, chosenShape, request)
     const key = requireChosenKey(chosen)
@@ -121,7 +136,7 @@ class StorageKeyring {
     })
     return this.#options.storage.transaction(writing, async (transaction) => {
       await this.#requireStored(transaction, given.user)
-      return keyRecord(await storeMissingKey(transaction, made.stored, at))
+      return keyRecord(await storeMissingKey(transaction, made.stored, { at, by }))
     })
   }
 
@@ -133,20 +148,43 @@ class StorageKeyring {
         provider: identifierOf(this.#options.providers, given.provider),
       }),
     }
-    const rows = await readAll(this.#options.storage, keys, where, ['created', 'keyId', 'hash'])
+    const { limit = Infinity, offset = 0 } = given
+    const sort = ['created', 'keyId', 'hash']
+    const rows = await readAll(this.#options.storage, keys, where, { sort, limit, offset })
     return Object.freeze(rows.map((row) => keyRecord(storedKey(row))))
   }
 
-  async revoke(keyId: string): Promise<KeyRecord> {
+  async change(keyId: string, changes: KeyChanges, by: Act): Promise<KeyRecord> {
+    checkCall('keys.change', identifier, keyId)
+    const given = checkCall('keys.change', changesShape, changes)
+    const change = (transaction: StorageTransaction, key: StoredKey) =>
+      changeKey(transaction, key, given, { at: this.#options.now(), by })
+    return this.#changeStored('keys.change', { keyId, by }, change)
+  }
+
+  async revoke(keyId: string, by: Act): Promise<KeyRecord> {
     checkCall('keys.revoke', identifier, keyId)
-    return this.#options.storage.transaction(writing, async (transaction): Promise<KeyRecord> => {
-      const key = await findKey(transaction, keyId)
-      if (key === undefined) throw unknownKey('keys.revoke')
-      return keyRecord(await revokeKey(transaction, key, this.#options.now()))
+    const revoke = (transaction: StorageTransaction, key: StoredKey) =>
+      revokeKey(transaction, key, { at: this.#options.now(), by })
+    return this.#changeStored('keys.revoke', { keyId, by }, revoke)
+  }
+
+  #changeStored(
+    call: string,
+    { keyId, by }: { readonly keyId: string; readonly by: Act },
+    change: (transaction: StorageTransaction, key: StoredKey) => Promise<StoredKey>,
+  ): Promise<KeyRecord> {
+    return this.#options.storage.transaction(writing, async (transaction) => {
+      const changed = await within(by, transaction, async () => {
+        const key = await findKey(transaction, keyId)
+        if (key === undefined) throw unknownKey(call)
+        return rowOf(await change(transaction, key))
+      })
+      return keyRecord(storedKey(changed))
     })
   }
 
-  async rotate(keyId: string, rotation: Rotation = {}): Promise<NewKey> {
+  async rotate(keyId: string, rotation: Rotation = {}, by: Act): Promise<NewKey> {
     const call = 'keys.rotate'
     checkCall(call, identifier, keyId)
     const { overlap, expiresIn } = checkCall(call, rotationShape, rotation)
@@ -157,21 +195,20 @@ class StorageKeyring {
       throw new TypeError(`${call}: the service has no provider for this key; add it again`)
     }
     const at = this.#options.now()
-    const retire = retireKey(seen, { overlap, at })
+    const retire = retireKey(seen, { overlap, at, by })
     const { user, description } = seen
     const expires = expiryOf(provider, expiresIn, at, call)
     await this.#requireUser(user, `${call}.user`)
     const made = makeKey(provider.mint(), provider, at, { user, description, expires })
     await this.#options.storage.transaction(writing, async (transaction) => {
       await retire(transaction, made.stored.keyId)
-      await table(transaction, keys).insert({ ...made.stored })
-      await recordEvent(transaction, made.stored, { event: 'created' }, at)
+      await this.#store(transaction, made.stored, { at, by })
     })
     return made.key
   }
 
   async audit(filter: Parameters<Keyring['audit']>[0] = {}): Promise<readonly KeyEvent[]> {
-    return readEvents(this.#options.storage, checkCall('keys.audit', auditShape, filter))
+    return readKeyEvents(this.#options.storage, checkCall('keys.audit', auditShape, filter))
   }
 }
 

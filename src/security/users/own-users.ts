@@ -3,12 +3,24 @@ import * as z from 'zod/mini'
 import type { Attributes } from '../../definition/principal.ts'
 import { isStorageError, type Row, type StorageTransaction } from '../../storage/adapter.ts'
 import { table, tableReader, type TableReader } from '../../storage/table.ts'
+import { actOf, within, type Act } from '../actor.ts'
+import { auditMembers, pageMembers, type AuditFilter, type ListPage } from '../audit-filter.ts'
+import { readUserEvents, recordUserEvent } from '../audit.ts'
 import { accepted, checkCall, flag, line } from '../check-call.ts'
 import { readAll, securityCollections, type SecurityStorage } from '../collections.ts'
 import { instantOf } from '../keys/key-lifetime.ts'
 import { revokeKeysOf } from '../keys/key-changes.ts'
 import { isAttributes, isRoles, userReader } from './user-row.ts'
-import type { Account, NewUser, User, UserChanges, UserLookup, Users } from './user-store.ts'
+import { changesBetween, changesOfNew, lockedUser } from './user-changes.ts'
+import type {
+  Account,
+  NewUser,
+  User,
+  UserChanges,
+  UserEvent,
+  UserLookup,
+  Users,
+} from './user-store.ts'
 import { missingUser } from './missing-user.ts'
 
 /** What the built-in users need. */
@@ -48,6 +60,8 @@ const changesShape = z.strictObject({
   attributes: z.optional(attributes),
   password: z.nullish(password),
 })
+const pageShape = z.strictObject(pageMembers)
+const auditShape = z.strictObject(auditMembers)
 
 /**
  * Creates the built-in users, stored in the storage of the service. Roles and attributes are stored as
@@ -57,12 +71,13 @@ export function createUsers(options: UsersOptions): Users & UserLookup {
   const own = new StoredUsers(options)
   return Object.freeze<Users & UserLookup>({
     find: (user) => own.find(user),
-    add: (user) => own.add(user),
-    ensure: (user) => own.ensure(user),
+    add: async (user, by) => own.add(user, actOf('users.add', by)),
+    ensure: async (user, by) => own.ensure(user, actOf('users.ensure', by)),
     get: (user) => own.get(user),
-    list: () => own.list(),
-    change: (user, changes) => own.change(user, changes),
-    remove: (user) => own.remove(user),
+    list: (page) => own.list(page),
+    change: async (user, changes, by) => own.change(user, changes, actOf('users.change', by)),
+    remove: async (user, by) => own.remove(user, actOf('users.remove', by)),
+    audit: (filter) => own.audit(filter),
   })
 }
 
@@ -108,23 +123,33 @@ class StoredUsers {
     }
   }
 
-  // A key that was created while its user was removed may have been stored after that.
-  async #revokeFormer(transaction: StorageTransaction, user: string): Promise<void> {
-    if (this.#options.keepsKeys) await revokeKeysOf(transaction, user, this.#options.now())
+  /** Adds a user in a transaction, with the event. */
+  async #insert(
+    transaction: StorageTransaction,
+    { row, by }: { readonly row: Row; readonly by: Act },
+    insert: () => MaybePromise<Row>,
+  ): Promise<Row> {
+    const user = row['user'] as string
+    return within(by, transaction, async () => {
+      const inserted = await insert()
+      const at = this.#options.now()
+      // A key that was created while its user was removed may have been stored after that.
+      if (this.#options.keepsKeys) await revokeKeysOf(transaction, user, { at, by })
+      await recordUserEvent(transaction, user, { ...changesOfNew(row), event: 'added', by }, at)
+      return inserted
+    })
   }
 
-  async add(user: NewUser): Promise<User> {
+  async add(user: NewUser, by: Act): Promise<User> {
     const row = await this.#newRow('users.add', user)
     return this.#reader.user(
-      await this.#options.storage.transaction(writing, async (transaction) => {
-        const inserted = await insertUser(transaction, row)
-        await this.#revokeFormer(transaction, user.user)
-        return inserted
-      }),
+      await this.#options.storage.transaction(writing, (transaction) =>
+        this.#insert(transaction, { row, by }, () => insertUser(transaction, row)),
+      ),
     )
   }
 
-  async ensure(user: NewUser): Promise<User> {
+  async ensure(user: NewUser, by: Act): Promise<User> {
     const call = 'users.ensure'
     const name = checkCall(call, newUserShape, user).user
     const found = await this.#stored.one({ user: name })
@@ -136,9 +161,7 @@ class StoredUsers {
         const own = table(transaction, users)
         const present = await own.one({ user: name })
         if (present !== undefined) return present
-        const inserted = await own.insertMissing(row)
-        await this.#revokeFormer(transaction, name)
-        return inserted
+        return this.#insert(transaction, { row, by }, () => own.insertMissing(row))
       }),
     )
   }
@@ -149,12 +172,14 @@ class StoredUsers {
     return row && this.#reader.user(row)
   }
 
-  async list(): Promise<readonly User[]> {
-    const rows = await readAll(this.#options.storage, users, {}, ['user'])
+  async list(page: ListPage = {}): Promise<readonly User[]> {
+    const { limit = Infinity, offset = 0 } = checkCall('users.list', pageShape, page)
+    const part = { sort: ['user'], limit, offset }
+    const rows = await readAll(this.#options.storage, users, {}, part)
     return Object.freeze(rows.map(this.#reader.user))
   }
 
-  async change(user: string, changes: UserChanges): Promise<User> {
+  async change(user: string, changes: UserChanges, by: Act): Promise<User> {
     const call = 'users.change'
     checkCall(call, userName, user)
     const given = checkCall(call, changesShape, changes)
@@ -165,20 +190,38 @@ class StoredUsers {
       ...(given.password === null && { password: null }),
       ...(given.password && { password: await this.#hashed(call, user, given.password) }),
     }
-    const row = await this.#options.storage.transaction(writing, async (transaction) =>
-      table(transaction, users).change({ user }, values),
+    const row = await this.#options.storage.transaction(writing, (transaction) =>
+      within(by, transaction, async () => {
+        const before = await lockedUser(transaction, user)
+        const changed = await table(transaction, users).change({ user }, values)
+        if (changed === undefined) throw missingUser(call, user)
+        const changes = changesBetween(before, values)
+        if (changes.changed.length > 0) {
+          const event = { ...changes, event: 'changed', by } as const
+          await recordUserEvent(transaction, user, event, this.#options.now())
+        }
+        return changed
+      }),
     )
-    if (row === undefined) throw missingUser(call, user)
     return this.#reader.user(row)
   }
 
-  async remove(user: string): Promise<void> {
+  async remove(user: string, by: Act): Promise<void> {
     checkCall('users.remove', userName, user)
-    await this.#options.storage.transaction(writing, async (transaction) => {
-      const row = await table(transaction, users).remove({ user })
-      if (row === undefined) throw missingUser('users.remove', user)
-      await this.#revokeFormer(transaction, user)
-    })
+    await this.#options.storage.transaction(writing, (transaction) =>
+      within(by, transaction, async () => {
+        const row = await table(transaction, users).remove({ user })
+        if (row === undefined) throw missingUser('users.remove', user)
+        const at = this.#options.now()
+        if (this.#options.keepsKeys) await revokeKeysOf(transaction, user, { at, by })
+        await recordUserEvent(transaction, user, { event: 'removed', by }, at)
+        return row
+      }),
+    )
+  }
+
+  async audit(filter: AuditFilter = {}): Promise<readonly UserEvent[]> {
+    return readUserEvents(this.#options.storage, checkCall('users.audit', auditShape, filter))
   }
 }
 

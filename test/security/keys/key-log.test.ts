@@ -309,8 +309,8 @@ describe('the counter of rejections', () => {
   })
 })
 
-test('the columns of a key are its record and its hash', () => {
-  const names = ['hash', 'keyId', 'start', 'provider', 'user', 'description', 'created', 'expires']
-  const all = [...names, 'revoked', 'firstUsed', 'lastUsed']
+test('the columns of a key are its record, its hash and its purpose', () => {
+  const names = ['hash', 'keyId', 'start', 'provider', 'user', 'description', 'purpose']
+  const all = [...names, 'created', 'expires', 'revoked', 'firstUsed', 'lastUsed']
   expect(securityCollections.keys.allNames).toEqual(all)
 })

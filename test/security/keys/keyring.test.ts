@@ -195,7 +195,10 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
     fixture.clock.pass(1)
     const third = await fixture.keys.rotate(first.keyId)
     const audit = await fixture.keys.audit()
-    const rest = { provider: first.provider, times: 1 }
+    const rest = {
+      provider: first.provider,
+      ...{ times: 1, actor: null, actorKey: null, changed: [] },
+    }
     const [now, then] = ['2026-03-01T12:01:00Z', '2026-03-01T12:00:00Z']
     const [a, b, c] = [first.keyId, second.keyId, third.keyId]
     expect(audit).toEqual([

@@ -44,6 +44,8 @@ async function outcomes(work: readonly Promise<unknown>[]) {
   return { done: settled.length - failures.length, failures }
 }
 
+const nobody = { actor: null, actorKey: null }
+
 describe.each(storageNames)('rotation over %s', (storage) => {
   test('makes a new key for the same user, provider and description', async () => {
     const { fixture, key } = await withKey(storage, 60)
@@ -232,7 +234,7 @@ describe.each(storageNames)('rotation over %s', (storage) => {
     const { fixture, key } = await withKey(storage, 5)
     const { storage: shared, clock } = fixture
     const seen = await findRotated(shared, key.keyId)
-    const retire = retireKey(seen as RotatedKey, { overlap: 10, at: clock.now() })
+    const retire = retireKey(seen as RotatedKey, { overlap: 10, at: clock.now(), by: nobody })
     await fixture.keys.create({ user: 'maria' })
     await shared.transaction(writing, (on) => retire(on, 'successor'))
     const [event] = (await fixture.keys.audit({ keyId: key.keyId })).slice(-1)
@@ -247,7 +249,7 @@ describe.each(storageNames)('rotation over %s', (storage) => {
     fixture.clock.pass(1)
     const { now } = fixture.clock
     const late = await fixture.storage.transaction(writing, (on) =>
-      revokeKey(on, stale as StoredKey, now()),
+      revokeKey(on, stale as StoredKey, { at: now(), by: nobody }),
     )
     expect(late).toMatchObject({ keyId: key.keyId, revoked: revoked.revoked })
     expect((await fixture.keys.audit()).map(({ event }) => event)).toEqual([
@@ -266,7 +268,7 @@ describe.each(storageNames)('rotation over %s', (storage) => {
     )
     const { now } = fixture.clock
     const late = await fixture.storage.transaction(writing, (on) =>
-      revokeKey(on, seen as StoredKey, now()),
+      revokeKey(on, seen as StoredKey, { at: now(), by: nobody }),
     )
     expect(late).toEqual(seen)
     expect((await fixture.keys.audit()).map(({ event }) => event)).toEqual(['created', 'created'])
