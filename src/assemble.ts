@@ -1,3 +1,4 @@
+import { administeredService } from './administered.ts'
 import { createReadPlans } from './cache/read-plans.ts'
 import { createResponseCache } from './cache/response-cache.ts'
 import { commandUse } from './command-use.ts'
@@ -19,7 +20,13 @@ import { brandedHeaders } from './protocol/names.ts'
 import { publish, type Publication } from './publication.ts'
 import type { Credentials } from './request/request.ts'
 import { secure, type Security } from './security/secure.ts'
-import { isServicePart, servicePart, type ServiceHost, type ServicePart } from './service-part.ts'
+import {
+  isServicePart,
+  servicePart,
+  type AdministeredService,
+  type ServiceHost,
+  type ServicePart,
+} from './service-part.ts'
 import type { StorageAdapter } from './storage/adapter.ts'
 import { layeredStorage } from './storage/layers/layers.ts'
 import { openOnce, whenOpen } from './storage/layers/open-once.ts'
@@ -37,6 +44,7 @@ export interface Assembly extends RequestDependencies {
   readonly security: Security
   readonly parts: readonly ServicePart[]
   readonly host: Omit<PageHost, 'name'>
+  readonly administered: AdministeredService
 }
 
 /**
@@ -58,21 +66,15 @@ export function assemble(options: CompleteOptions): Assembly {
     secure({ ...options, storage: ownStorage, report, defer: lifecycle.defer }),
     lifecycle,
   )
-  const runtime: Runtime = {
-    adapter: storage,
-    collectionOf: publication.collectionOf,
-    report,
-    handlerTimeout: options.handlerTimeout,
-    now: options.now,
-    waiting: new WeakMap(),
-    rows: new RowQueue(),
-    enter: (begin) => lifecycle.enter(opening.opened, begin),
-    track: lifecycle.track,
-  }
+  const runtime = runtimeOf(options, { storage, publication, report, lifecycle, opening })
   const collections = publication.collections.filter(({ serve }) => serve === undefined)
   const transaction = transactionsOfParts(runtime, publication)
   const idempotency = idempotencyOf(options, { publication, storage: ownStorage, report })
-  const joined = { storage: ownStorage, collections, transaction, report, now: options.now }
+  const cache = options.cache === false ? undefined : createResponseCache(options.cache, ownStorage)
+  const around = { storage, cache, security, publication, opened: opening.opened }
+  const service = administeredService(options, { ...around, kept: () => kept() })
+  const own = { storage: ownStorage, report, now: options.now }
+  const joined = { ...own, collections, transaction, service }
   const parts = joinParts(options, joined, idempotency?.part)
   const kept = () =>
     [collections, security.collections, ...parts.map((part) => part.collections)].flat()
@@ -98,8 +100,34 @@ export function assemble(options: CompleteOptions): Assembly {
     headers,
     writer: replyWriter(headers, options.serviceVersion),
     languages: createLanguages(options.messages),
-    cache: options.cache === false ? undefined : createResponseCache(options.cache, ownStorage),
+    cache,
     idempotency,
+    administered: service,
+  }
+}
+
+function runtimeOf(
+  { handlerTimeout, now }: CompleteOptions,
+  {
+    storage,
+    publication,
+    report,
+    lifecycle,
+    opening,
+  }: Pick<Assembly, 'storage' | 'publication' | 'report' | 'lifecycle'> & {
+    readonly opening: Pick<Opening, 'opened'>
+  },
+): Runtime {
+  return {
+    adapter: storage,
+    collectionOf: publication.collectionOf,
+    report,
+    handlerTimeout,
+    now,
+    waiting: new WeakMap(),
+    rows: new RowQueue(),
+    enter: (begin) => lifecycle.enter(opening.opened, begin),
+    track: lifecycle.track,
   }
 }
 

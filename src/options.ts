@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import type { CacheOptions } from './cache/response-cache.ts'
 import type { ApplicationDefinitions } from './definition/application.ts'
 import { inspectApplications } from './definition/check.ts'
-import { mistaken } from './checks/mistakes.ts'
+import { mistaken, type Mistake } from './checks/mistakes.ts'
 import {
   brand,
   clock,
@@ -14,7 +14,11 @@ import {
 } from './checks/option-shapes.ts'
 import { inspectOptions } from './checks/options.ts'
 import { endpointName } from './definition/shape.ts'
-import { withServiceFacts, type ServiceFacts } from './definition/service-facts.ts'
+import {
+  isAdministration,
+  withServiceFacts,
+  type ServiceFacts,
+} from './definition/service-facts.ts'
 import { messagesMistakes, messagesShape, type Messages } from './messages/languages.ts'
 import type { Report } from './observation/reports.ts'
 import { isPage, type Page } from './pages/page.ts'
@@ -23,7 +27,12 @@ import { defaultBrand, defaultServiceVersion } from './protocol/names.ts'
 import { defaultTargetLength } from './protocol/path.ts'
 import { providerMistakes } from './security/check.ts'
 import type { Limiter, Limits } from './security/limiter.ts'
-import type { OpenAccess, SecurityProvider } from './security/provider.ts'
+import {
+  isKeyProvider,
+  isPasswordProvider,
+  type OpenAccess,
+  type SecurityProvider,
+} from './security/provider.ts'
 import type { FindUser } from './security/users/user-store.ts'
 import { isServicePart, type WithServicePart } from './service-part.ts'
 import type { StorageAdapter } from './storage/adapter.ts'
@@ -208,6 +217,7 @@ export function completeService(
     ...messagesMistakes(given.messages),
     ...definitions.mistakes,
     ...providerMistakes(providers, definitions.wellFormed),
+    ...openAdministration(given),
   ]
   if (complete === undefined || all.length > 0) throw mistaken(all)
   return {
@@ -216,15 +226,39 @@ export function completeService(
   }
 }
 
-/** Returns the facts that the deployment application publishes. */
+/** Returns the mistake of a service that publishes administration to everyone. */
+function openAdministration({
+  applications,
+  security,
+}: Partial<ServiceOptions<ApplicationDefinitions>>): readonly Mistake[] {
+  if (!isObject(applications) || !Object.values(applications ?? {}).some(isAdministration))
+    return []
+  const isOpen = providersOf(security).some((one) => isProvider(one) && !isSecurityProvider(one))
+  if (!isOpen) return []
+  const advice =
+    'administration needs callers who are known: leave out openAccess(), or publish administration with a service of its own'
+  return [{ place: 'options.security', advice }]
+}
+
+/** Returns the facts on which the deployment and administration applications depend. */
 function factsOf(
-  { brand, serviceVersion }: Pick<CompleteOptions, 'brand' | 'serviceVersion'>,
+  { brand, serviceVersion, users }: Pick<CompleteOptions, 'brand' | 'serviceVersion' | 'users'>,
   providers: readonly SecurityProvider[],
 ): ServiceFacts {
-  const [first] = providers
+  const enabled = providers
     .filter(({ enabled = true }) => enabled)
     .sort((one, other) => one.priority - other.priority)
-  return { brand, serviceVersion, authenticationType: first?.type }
+  const keeps = (what: 'keys' | 'users') => providers.some((one) => one.keeps?.includes(what))
+  const hasUsers = keeps('users') && users === undefined
+  return {
+    brand,
+    serviceVersion,
+    authenticationType: enabled[0]?.type,
+    hasKeys: keeps('keys') && providers.some(isKeyProvider),
+    hasSessions: enabled.some(isKeyProvider),
+    hasUsers,
+    hasPasswords: hasUsers && providers.some(isPasswordProvider),
+  }
 }
 
 function providersOf(value: unknown): readonly Security[] {

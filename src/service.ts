@@ -1,6 +1,5 @@
 import { assemble, type Assembly } from './assemble.ts'
 import { createAuthenticate, type Authenticate } from './authenticate.ts'
-import type { CacheStatistics } from './cache/response-cache.ts'
 import type { ApplicationDefinitions } from './definition/application.ts'
 import { reportPatterns } from './definition/pattern-report.ts'
 import { requirePrincipal, type Principal } from './definition/principal.ts'
@@ -15,10 +14,10 @@ import type { RequestHandler } from './request/request.ts'
 import type { Keyring } from './security/keys/key-store.ts'
 import type { Security } from './security/secure.ts'
 import type { Users } from './security/users/user-store.ts'
-import type { ServicePart } from './service-part.ts'
-import { inspectStorage, requireReadable } from './storage/inspection/inspect-storage.ts'
+import type { ServicePart, ServiceStatistics } from './service-part.ts'
+import { requireReadable } from './storage/inspection/inspect-storage.ts'
 import type { InspectionProgress, StorageProblem } from './storage/problem.ts'
-import type { ConnectionLoad, Workload } from './workload.ts'
+import type { Workload } from './workload.ts'
 
 /** A running service: responds to requests, and runs the same events in process. */
 export interface Service<Applications> extends RequestHandler, WithPageHost {
@@ -72,14 +71,6 @@ export interface Service<Applications> extends RequestHandler, WithPageHost {
   close(): Promise<void>
 }
 
-/** What a service counts. */
-export interface ServiceStatistics {
-  /** The response cache; null if the service has none. */
-  readonly cache: CacheStatistics | null
-  /** The pools of connections to databases, by unique names. Empty for storage without a pool. */
-  readonly connections: readonly ConnectionLoad[]
-}
-
 // Without this, the compiler's error for a missing option prints the types of all applications.
 type RequiresSecurity<Providers> = unknown extends Providers
   ? {
@@ -107,7 +98,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   const assembly = assemble(completeService(given))
   const { options, report, publication, lifecycle, storage, security, parts } = assembly
   const { applications, log, now } = options
-  const { opened, kept, pages, cache, languages, writer, runtime } = assembly
+  const { opened, kept, pages, languages, writer, runtime, administered } = assembly
   const patternsReported = reportPatterns(applications, report)
 
   return {
@@ -128,17 +119,14 @@ export function createService<const Applications extends ApplicationDefinitions>
       await lifecycle.enter(opened, () => requireReadable(storage, kept()))
       await patternsReported
     },
-    inspect: (progress = () => undefined) => inspect(assembly, progress),
+    inspect: (progress) => administered.inspect(progress),
     authenticate: createAuthenticate({ gate: security.gate, lifecycle, writer, languages, report }),
     withoutCredentials: (url) => withoutCredentials(url, security),
     isDurable: options.storage.supports.durable,
     [pageHost]: assembly.host,
     keys: security.keys,
     users: security.users,
-    statistics: () => ({
-      cache: cache?.statistics() ?? null,
-      connections: storage.connections?.() ?? [],
-    }),
+    statistics: () => administered.statistics(),
     workload: async () => lifecycle.enter(opened, () => workloadOf(parts)),
     as: (principal, inProcessOptions) =>
       inProcess<Applications>(runtime, publication, requirePrincipal(principal), {
@@ -146,16 +134,6 @@ export function createService<const Applications extends ApplicationDefinitions>
       }),
     close: () => close(assembly),
   }
-}
-
-async function inspect(
-  { storage, opened, kept }: Assembly,
-  progress: InspectionProgress,
-): Promise<readonly StorageProblem[]> {
-  // A table that does not fit is a result.
-  const opening = (async () => opened())()
-  await (storage.inspect === undefined ? opening : opening.catch(() => undefined))
-  return inspectStorage(storage, kept(), progress)
 }
 
 function withoutCredentials(url: string, { cleanQuery }: Pick<Security, 'cleanQuery'>): string {

@@ -3,14 +3,23 @@ import type { Mistake } from '../checks/mistakes.ts'
 /** Marks the application of createDeployment, which is the only one that may use its reserved name. */
 export const deploymentMark: unique symbol = Symbol.for('rowgate.deployment')
 
+/** Marks the application of administration, which is the only one that may use its reserved name. */
+export const administrationMark: unique symbol = Symbol.for('rowgate.administration')
+
+/** The names that belong to applications of the library, after the brand prefix. */
+const reserved = [
+  { name: 'deploy', mark: deploymentMark, owner: 'deployment', factory: 'createDeployment' },
+  { name: 'admin', mark: administrationMark, owner: 'administration', factory: 'administration' },
+] as const
+
 type Names = Readonly<Record<string, unknown>>
 
 /**
  * Returns a mistake for each reserved name: `__proto__`, tables and applications of the library, tables of
- * the database itself, and the application of deployment. Accepts any value, because the check of the
+ * the database itself, and the applications of deployment and administration. Accepts any value, because the check of the
  * shape skips some names.
  *
- * @param brand the brand prefix of the service, with which the name of the deployment application begins
+ * @param brand the brand prefix of the service, with which the names of these two applications begin
  */
 export function reservedNames(applications: unknown, brand: string): readonly Mistake[] {
   return entriesOf(applications).flatMap(([name, application]) => {
@@ -29,9 +38,9 @@ function applicationName(name: string, application: unknown, brand: string): rea
   if (/^rowgate-/i.test(name)) {
     return ['names that begin with rowgate- belong to the library: choose another']
   }
-  const isReserved = name.toLowerCase() === `${brand}-deploy`
-  if (!isReserved || typeof memberOf(application, deploymentMark) === 'function') return []
-  return ['the name belongs to deployment: choose another, or use createDeployment']
+  const found = reserved.find((one) => name.toLowerCase() === `${brand}-${one.name}`)
+  if (found === undefined || typeof memberOf(application, found.mark) === 'function') return []
+  return [`the name belongs to ${found.owner}: choose another, or use ${found.factory}`]
 }
 
 function namesOfCollection(name: string, definition: unknown, place: string): readonly Mistake[] {

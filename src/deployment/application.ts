@@ -49,7 +49,10 @@ const internal = { readableBy: [], readOnly: true } as const
  */
 export function deploymentApplication(
   dependencies: ApplicationDependencies,
-  { serviceVersion, authenticationType }: Omit<ServiceFacts, 'brand'> = unknownService,
+  {
+    serviceVersion,
+    authenticationType,
+  }: Pick<ServiceFacts, 'serviceVersion' | 'authenticationType'> = unknownService,
 ): DeploymentApplication & WithServicePart {
   const record = {
     ...dependencies.environment,

@@ -3,12 +3,13 @@ import { wholeNumber } from '../checks/option-shapes.ts'
 import type { ApplicationDefinition } from '../definition/application.ts'
 import { completeOptions } from '../checks/options.ts'
 import { guardedListener } from '../observation/reports.ts'
-import type { ServicePart } from '../service-part.ts'
+import { administeredPart, type AdministeredPart, type ServicePart } from '../service-part.ts'
 import { deploymentApplication } from './application.ts'
 import type { BuildEvent } from './build-event.ts'
 import { deploymentCollections } from './collections.ts'
 import { completeDeployment, type DeploymentOptions } from './options.ts'
 import type { QueueWorker } from './queue.ts'
+import type { Solution } from './solution.ts'
 import { startDeployment, type StartedDeployment } from './start.ts'
 
 /** The application and the workers of deployment. */
@@ -23,6 +24,15 @@ export interface Deployment {
   work(options?: { readonly concurrency?: number }): QueueWorker
   /** Calls `listener` for each build event in this process, until the returned function is called. */
   watch(listener: (event: BuildEvent) => void): () => void
+  /** For the administration of rowgate. */
+  readonly [administeredPart]: AdministeredDeployment
+}
+
+/** A deployment, for administration. */
+export interface AdministeredDeployment extends AdministeredPart {
+  readonly solutions: readonly Solution[]
+  /** The name of the environment. */
+  readonly environment: string
 }
 
 /**
@@ -75,6 +85,12 @@ export function createDeployment(given: DeploymentOptions): Deployment {
     work: (chosen = {}) => {
       const { concurrency } = completeOptions('work', workShape, chosen)
       return started().workers.work(concurrency)
+    },
+    [administeredPart]: {
+      solutions: options.solutions,
+      environment: options.environment.name,
+      storage: () => started().storage,
+      workload: part.workload,
     },
     watch: (listener) => {
       const listen = guardedListener(listener)

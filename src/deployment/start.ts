@@ -22,6 +22,7 @@ export interface StartedDeployment {
   readonly releases: PublishedReleases
   readonly builds: Builds
   readonly workers: WorkerPool
+  readonly storage: DeploymentStorage
   /** Returns the numbers of releases that are not built yet. */
   load(): Promise<BuildLoad>
 }
@@ -76,6 +77,7 @@ export function startDeployment(
   }
   const slots = new BuildSlots()
   return {
+    storage,
     load: async () => ({
       queued: await store.countQueued(),
       building: await store.countBuilding(),

@@ -1,4 +1,5 @@
-export { createService, type Service, type ServiceStatistics } from '../service.ts'
+export { createService, type Service } from '../service.ts'
+export type { ServiceStatistics } from '../service-part.ts'
 export { AuthenticationError, type Authenticate } from '../authenticate.ts'
 export type {
   FastifyMessage,

@@ -52,6 +52,8 @@ function failureOf(observation: Observation): string | undefined {
       const { application, collection, fields, statements } = observation
       return `${application}/${collection}: ${slowOrderText(fields, statements)}`
     }
+    case 'passwords-without-limit':
+      return `Nothing limits wrong passwords of the provider ${observation.provider}, and administration is published. Set attempts of the provider, or limits.failures.`
     case 'delivery-lost':
     case 'pattern-at-risk':
     case 'forbidden':

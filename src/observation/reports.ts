@@ -107,6 +107,11 @@ export type Observation =
       readonly provider: string
       readonly peer: string | null
     }
+  /**
+   * Administration is published, and nothing limits how often a client may guess passwords: set `attempts` of the provider,
+   * or `limits.failures`. Reported at start.
+   */
+  | { readonly type: 'passwords-without-limit'; readonly provider: string }
   /** A limiter threw. The request was handled as if it were within the limit. */
   | { readonly type: 'limiter-failed'; readonly error: unknown }
   /** Something about a key, such as its last use, could not be recorded. */

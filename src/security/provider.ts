@@ -124,6 +124,20 @@ export interface WithKeyring extends KeyProvider {
 /** A provider that checks passwords: what the built-in users need. */
 export interface PasswordProvider extends SecurityProvider {
   readonly type: 'http_basic_auth'
+  /** Whether it limits wrong passwords itself. Default false. */
+  readonly limitsAttempts?: boolean
+  /** Whether a function of the application checks the passwords, instead of the stored hashes. Default false. */
+  readonly checksItself?: boolean
   /** Returns a salted hash of a password. */
   hash(password: string): Promise<string>
+}
+
+/** Returns whether a provider creates API keys. */
+export function isKeyProvider(provider: SecurityProvider): provider is WithKeyring {
+  return keyringFactory in provider
+}
+
+/** Returns whether a provider checks passwords. */
+export function isPasswordProvider(provider: SecurityProvider): provider is PasswordProvider {
+  return provider.type === 'http_basic_auth' && 'hash' in provider
 }

@@ -10,12 +10,12 @@ import type { Limits } from './limiter.ts'
 import { applyLimits } from './limiting.ts'
 import { createUsers } from './users/own-users.ts'
 import {
+  isKeyProvider,
+  isPasswordProvider,
   keyringFactory,
   type OpenAccess,
-  type PasswordProvider,
   type SecurityContext,
   type SecurityProvider,
-  type WithKeyring,
 } from './provider.ts'
 import { credentialsInQuery, type QueryCredentials } from './query-credentials.ts'
 import type { Account, FindUser, User, UserLookup, Users } from './users/user-store.ts'
@@ -38,6 +38,10 @@ export interface Security extends QueryCredentials {
   readonly gate: Gate
   readonly keys: Keyring
   readonly users: Users
+  /** Finds the users, the built-in ones and those of the application. */
+  readonly findUser: UserLookup['find']
+  /** In the order of their priority. */
+  readonly providers: readonly SecurityProvider[]
   /** Writes the pending counts of rejected keys. Never rejects. */
   readonly flush: () => Promise<void>
   /** The collections that storage has to open for it. */
@@ -73,6 +77,8 @@ export function secure(options: SecurityOptions): Security {
         now,
       }) ?? absentKeyring(),
     users: keepsUsers ? own : absentUsers(options.users !== undefined),
+    findUser: (user) => users.find(user),
+    providers,
     flush: () => keys.flush(),
     collections: [
       ...(keepsUsers ? [securityCollections.users] : []),
@@ -124,14 +130,6 @@ function isOpenAccess(given: SecurityProvider | OpenAccess): given is OpenAccess
 
 function isProvider(given: SecurityProvider | OpenAccess): given is SecurityProvider {
   return !isOpenAccess(given)
-}
-
-function isKeyProvider(provider: SecurityProvider): provider is WithKeyring {
-  return keyringFactory in provider
-}
-
-function isPasswordProvider(provider: SecurityProvider): provider is PasswordProvider {
-  return provider.type === 'http_basic_auth' && 'hash' in provider
 }
 
 function absentKeyring(): Keyring {

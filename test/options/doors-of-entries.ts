@@ -1,5 +1,6 @@
 import type * as clientEntry from '../../src/entries/client.ts'
 import type * as conformanceEntry from '../../src/entries/conformance.ts'
+import type * as administrationEntry from '../../src/entries/administration.ts'
 import type * as deploymentEntry from '../../src/entries/deployment.ts'
 import type * as bullmqEntry from '../../src/entries/bullmq.ts'
 import type * as pgBossEntry from '../../src/entries/pg-boss.ts'
@@ -27,6 +28,7 @@ import {
   installPackage,
   rollback,
 } from '../../src/entries/deployment.ts'
+import { administration } from '../../src/entries/administration.ts'
 import { pgBossQueue } from '../../src/entries/pg-boss.ts'
 import { explorer } from '../../src/entries/explorer.ts'
 import { toExpressHandler } from '../../src/entries/express.ts'
@@ -117,6 +119,12 @@ export const securityDoors = {
 
 /** What the entries of releases export. */
 export const deploymentDoors = {
+  administration: {
+    administration: [
+      ['administration', (given) => administration(given)],
+      ['roles', (roles) => administration({ roles })],
+    ],
+  } satisfies DoorsOf<typeof administrationEntry>,
   deployment: {
     createDeployment: [['deployment', (given) => createDeployment(given)]],
     definitionBuilder: [['definitionBuilder', (given) => definitionBuilder(given)]],

@@ -22,6 +22,7 @@ export const entriesOfDoors: readonly {
   { entry: 'rowgate/security', names: securityDoors.security },
   { entry: 'rowgate/auth-server', names: securityDoors.authServer },
   { entry: 'rowgate/conformance', names: securityDoors.conformance },
+  { entry: 'rowgate/administration', names: deploymentDoors.administration },
   { entry: 'rowgate/deployment', names: deploymentDoors.deployment },
   { entry: 'rowgate/pg-boss', names: deploymentDoors.pgBoss },
   { entry: 'rowgate/bullmq', names: deploymentDoors.bullmq },

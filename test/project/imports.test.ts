@@ -15,6 +15,7 @@ const ground = [
 const core = [...ground, 'protocol', 'definition', 'request']
 const ports = ['storage/adapter', 'storage/homes', 'storage/problem', 'storage/read-only-opening']
 const aroundService = [
+  'administered',
   'authenticate',
   'failure',
   'options',
@@ -177,6 +178,19 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage/table',
     'work',
   ],
+  administration: [
+    ...core,
+    'consume/outbox',
+    'deployment/collections',
+    'deployment/deployment',
+    'events/storage-calls',
+    'security',
+    'service-part',
+    'storage/adapter',
+    'storage/fitting-rows',
+    'storage/problem',
+    'storage/table',
+  ],
   conformance: [...core, 'storage/adapter', 'security/provider', 'deployment/queue'],
   failure: [
     'errors',
@@ -185,7 +199,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'maybe-promise',
     'storage/adapter',
   ],
-  'service-part': [...core, 'in-process', 'storage/adapter'],
+  'service-part': [
+    ...core,
+    'cache/response-cache',
+    'in-process',
+    'security/limiter',
+    'security/secure',
+    'storage/adapter',
+    'storage/problem',
+  ],
   options: [
     ...core,
     'cache/response-cache',
@@ -205,6 +227,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'http/write',
     'lifecycle',
     'security/gate',
+  ],
+  administered: [
+    ...core,
+    'cache/response-cache',
+    'options',
+    'publication',
+    'security/secure',
+    'service-part',
+    'storage/adapter',
+    'storage/inspection',
   ],
   publication: core,
   lifecycle: ['errors', 'maybe-promise'],
@@ -249,6 +281,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   entries: [
     ...core,
+    'administration',
     'cache',
     'client',
     'conformance',

@@ -4,7 +4,13 @@ import { suggestion } from '../../checks/nearest-name.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { requirePlainJson } from '../../checks/plain-object.ts'
 import { stringifyJson } from '../../protocol/json-text.ts'
-import { servicePart, type ServiceHost, type WithServicePart } from '../../service-part.ts'
+import {
+  administeredPart,
+  servicePart,
+  type AdministeredPart,
+  type ServiceHost,
+  type WithServicePart,
+} from '../../service-part.ts'
 import type { Worker } from '../../work/worker-pool.ts'
 import {
   countDeliveries,
@@ -74,6 +80,8 @@ export interface Outbox<Endpoints = object> extends WithServicePart {
   drop(id: string): Promise<Delivery>
   /** Starts another worker in this process. Call it once the service is ready. */
   work(options?: { readonly concurrency?: number | undefined }): Worker
+  /** For the administration of rowgate. */
+  readonly [administeredPart]: AdministeredPart
 }
 
 /**
@@ -136,6 +144,10 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
       const { concurrency } = completeOptions('work', workShape, chosen)
       return requireJoined().workers.work(concurrency)
     },
+    [administeredPart]: Object.freeze({
+      storage: () => requireJoined().storage,
+      workload: async () => ({ deliveries: await countDeliveries(requireJoined().storage) }),
+    }),
     [servicePart]: Object.freeze({
       collections: Object.values(outboxCollections),
       join: (host: ServiceHost) => {

@@ -121,6 +121,8 @@ export function httpBasic(options: HttpBasicOptions = {}): PasswordProvider {
     type: 'http_basic_auth',
     challenge: `Basic realm="${realm.replace(/["\\]/g, '\\$&')}", charset="UTF-8"`,
     allowInsecureHttp,
+    limitsAttempts: attempts !== false,
+    checksItself: verify !== undefined,
     keeps: Object.freeze(['users'] as const),
     hash,
     find: (request) => {

@@ -63,7 +63,8 @@ function isSame(before: Row[string] | undefined, after: Row[string] | undefined)
   return one !== undefined && JSON.stringify(one) === JSON.stringify(other)
 }
 
-function rolesIn(row: Row | undefined): readonly string[] {
+/** Returns the roles of a row; none if they can not be read. */
+export function rolesIn(row: Row | undefined): readonly string[] {
   const roles = parsed(row?.['roles'])
   return isRoles(roles) ? roles : []
 }

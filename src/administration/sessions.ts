@@ -1,0 +1,141 @@
+import { defineCollection, type CollectionDefinition } from '../definition/collection.ts'
+import { boolean, instant, integer, text, uuid } from '../definition/field.ts'
+import type { Principal } from '../definition/principal.ts'
+import { error } from '../definition/validation.ts'
+import { asStorageCall } from '../events/storage-calls.ts'
+import { equal } from '../request/query.ts'
+import { actOfPrincipal, optionOf } from '../security/actor.ts'
+import type { ApiKeyProvider } from '../security/keys/api-key.ts'
+import type { KeyProvider } from '../security/provider.ts'
+import { keyProvidersOf, type Context } from './context.ts'
+import { isSession, keyTable, notRevoked, type KeyItem } from './key-items.ts'
+import { itemOf, pageOf, type ServedTable } from './pages.ts'
+import { orRejected } from './refused.ts'
+
+/** The longest life of a session, in minutes. */
+const maxMinutes = 30
+
+interface SessionDraft {
+  readonly expiresIn: number | null
+}
+
+/** Returns the collection of the caller's own sessions: short keys, for which a caller exchanges a credential. */
+export function sessionCollection(context: Context): CollectionDefinition {
+  const table = (caller: Principal): ServedTable<object> => {
+    const own = equal('user', caller.user ?? '')
+    const keys = keyTable(context, [notRevoked, isSession(true), own])
+    return { ...keys, itemOf: (row) => sessionItem(context, keys.itemOf(row), caller) }
+  }
+  const item = (caller: Principal, keyId: string) => itemOf(table(caller), equal('keyId', keyId))
+  return defineCollection(
+    {
+      description:
+        'Sessions of the caller. An insert exchanges the credential for a short key, and shows it once; a delete signs out.',
+      key: 'keyId',
+      defaultSort: ['created'],
+      fields: {
+        keyId: uuid({ readOnly: true }),
+        key: text({
+          readOnly: true,
+          itemOnly: true,
+          description: 'The key, only in the response of the insert.',
+        }),
+        header: text({ readOnly: true, search: false, description: 'The header for the key.' }),
+        user: text({ readOnly: true }),
+        start: text({ readOnly: true }),
+        created: instant({ readOnly: true }),
+        expires: instant({ readOnly: true }),
+        lastUsed: instant({ readOnly: true }),
+        isCurrent: boolean({ readOnly: true, description: 'Whether the request uses it.' }),
+        expiresIn: integer({
+          ...{ minimum: 1, maximum: maxMinutes, readableBy: [], writableBy: 'everyone' },
+          description: `Minutes. Default ${maxMinutes}.`,
+        }),
+      },
+    },
+    {
+      validations: rules(context),
+      serve: {
+        filter: (call) => asStorageCall(call, () => pageOf(table(call.principal), call)) as never,
+        get: (call) => asStorageCall(call, () => item(call.principal, call.key)) as never,
+        insert: (call) =>
+          asStorageCall(call, async () => {
+            const { principal } = call
+            const { expiresIn } = call.item as unknown as SessionDraft
+            const made = await orRejected(
+              () => createSession(context, principal, expiresIn ?? maxMinutes),
+              () => call.reject('There can be no session for this account.'),
+            )
+            return { ...(await item(principal, made.keyId)), key: made.key }
+          }) as never,
+        delete: (call) =>
+          asStorageCall(call, async () => {
+            if ((await item(call.principal, call.key)) === undefined) return false
+            const { keys } = context.host().service.security
+            await keys.revoke(call.key, optionOf(actOfPrincipal(call.principal)))
+            return true
+          }),
+      },
+    },
+  )
+}
+
+function createSession(context: Context, principal: Principal, minutes: number) {
+  const { keys } = context.host().service.security
+  const provider = sessionProvider(context, principal)
+  const expiresIn = Math.min(minutes, provider?.maxExpiry ?? minutes)
+  const act = { ...actOfPrincipal(principal), purpose: 'session' } as const
+  return keys.create(
+    { user: principal.user ?? '', provider: provider?.identifier ?? '', expiresIn },
+    optionOf(act),
+  )
+}
+
+/** Returns the provider of the caller's key, or else the first one. */
+function sessionProvider(context: Context, { provider }: Principal): KeyProvider | undefined {
+  const enabled = keyProvidersOf(context).filter(({ enabled = true }) => enabled)
+  return enabled.find(({ name }) => name === provider) ?? enabled[0]
+}
+
+function rules(context: Context) {
+  return [
+    error<object>('known-account', {
+      events: ['Insert'],
+      check: async (_, { principal: { user } }) => {
+        const found =
+          user === null ? undefined : await context.host().service.security.findUser(user)
+        return found === undefined
+          ? 'Your account is not a user of this service, so it can have no session.'
+          : undefined
+      },
+    }),
+    error<object>('no-second-session', {
+      events: ['Insert'],
+      check: async (_, { principal: { keyId } }) => {
+        if (keyId === null) return undefined
+        const table = keyTable(context, [isSession(true)])
+        const found = await itemOf(table, equal('keyId', keyId))
+        return found === undefined
+          ? undefined
+          : 'A session can not create another one. Sign in again.'
+      },
+    }),
+  ]
+}
+
+function sessionItem(context: Context, item: KeyItem, caller: Principal): object {
+  const { keyId, user, start, created, expires, lastUsed } = item
+  const provider = keyProvidersOf(context).find(({ name }) => name === item.provider)
+  return {
+    ...{ keyId, user, start, created, expires, lastUsed },
+    header: headerOf(provider),
+    isCurrent: caller.keyId === keyId,
+    ...{ key: null, expiresIn: null },
+  }
+}
+
+/** Returns the name of the header for the keys of a provider. */
+export function headerOf(provider: KeyProvider | undefined): string {
+  const { record } = (provider ?? {}) as Partial<Pick<ApiKeyProvider, 'record'>>
+  return record?.properties.HttpHeaderName ?? 'X-API-Key'
+}

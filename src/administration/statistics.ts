@@ -1,0 +1,98 @@
+import { defineCollection, type CollectionDefinition } from '../definition/collection.ts'
+import { boolean, integer, json, text } from '../definition/field.ts'
+import { asStorageCall } from '../events/storage-calls.ts'
+import { administeredPart } from '../service-part.ts'
+import type { StorageProblem } from '../storage/problem.ts'
+import { rightsOf, type Context } from './context.ts'
+
+/** Returns the collection of what the service counts. */
+export function statisticsCollection(context: Context): CollectionDefinition {
+  return defineCollection(
+    {
+      description: 'What the service counts.',
+      singleton: true,
+      eventRoles: rightsOf(context, 'statistics', ['Filter']),
+      fields: {
+        cache: json({ description: 'The response cache.' }),
+        connections: json({ required: true, description: 'The pools of connections: a list.' }),
+        deliveries: json({ description: 'The deliveries of each outbox, by state.' }),
+        builds: json({ description: 'The builds that wait or run.' }),
+        isDurable: boolean({ required: true, description: 'Whether rows outlive the process.' }),
+      },
+    },
+    { serve: { get: (call) => asStorageCall(call, () => statisticsOf(context)) } },
+  )
+}
+
+async function statisticsOf({ host, options: { deployment, outboxes } }: Context) {
+  const { cache, connections } = host().service.statistics()
+  const load = await deployment?.[administeredPart].workload()
+  const deliveries: Record<string, unknown> = {}
+  for (const [name, outbox] of outboxes)
+    deliveries[name] = (await outbox[administeredPart].workload()).deliveries
+  return {
+    cache: plain(cache),
+    connections: plain(connections),
+    deliveries: outboxes.size === 0 ? null : plain(deliveries),
+    builds: plain(load?.builds ?? null),
+    isDurable: host().service.isDurable,
+  }
+}
+
+/** Returns a value as its JSON says. */
+function plain(value: unknown): never {
+  return JSON.parse(JSON.stringify(value)) as never
+}
+
+const inspectedAgainAfter = 60_000
+const maxProblems = 1_000
+
+/** Returns the collection of tables and rows that can't be published. All rows are read at most once a minute. */
+export function problemCollection(context: Context): CollectionDefinition {
+  let last: { readonly at: number; readonly found: Promise<readonly StorageProblem[]> } | undefined
+
+  function inspect(): Promise<readonly StorageProblem[]> {
+    const at = context.host().now().getTime()
+    if (last !== undefined && at - last.at < inspectedAgainAfter) return last.found
+    const found = context.host().service.inspect()
+    last = { at, found }
+    found.catch(() => (last = undefined))
+    return found
+  }
+
+  return defineCollection(
+    {
+      description:
+        'Tables and rows that can not be published. Reads all rows, at most once a minute.',
+      key: 'number',
+      eventRoles: rightsOf(context, 'problems', ['Filter']),
+      fields: {
+        number: integer(),
+        kind: text({ required: true, description: 'table, unfit, reference or duplicate.' }),
+        collection: text({ required: true, description: 'application/collection.' }),
+        fields: json({ required: true, description: 'The names of the fields: a list.' }),
+        message: text({ required: true }),
+        count: integer({ description: 'The number of affected items.' }),
+        examples: json({ required: true, description: 'Up to three affected items: a list.' }),
+      },
+    },
+    {
+      serve: {
+        timeout: 10 * inspectedAgainAfter,
+        filter: (call) =>
+          asStorageCall(call, async () =>
+            (await inspect()).slice(0, maxProblems).map((problem, index) => ({
+              number: index + 1,
+              ...{
+                kind: problem.kind,
+                collection: problem.collection,
+                fields: [...problem.fields],
+              },
+              ...{ message: problem.message, count: problem.count },
+              examples: [...problem.examples],
+            })),
+          ),
+      },
+    },
+  )
+}

@@ -1,0 +1,6 @@
+export { administration, type Administration } from '../administration/administration.ts'
+export type {
+  AdministeredCollection,
+  AdministrationOptions,
+  AdministrationRoles,
+} from '../administration/options.ts'
