@@ -38,7 +38,7 @@ export function describedCollections(
   { roles, hides = () => false, application }: Audience,
 ): readonly DescribedCollection[] {
   const caller = principal('reader', { roles })
-  const names = namesOf(collections, `${options.brand}-deploy`)
+  const names = namesOf(collections, [`${options.brand}-deploy`, `${options.brand}-admin`])
   return collections.flatMap((collection) => {
     const isWanted = application === undefined || collection.application === application
     if (!isWanted || hides(collection)) return []

@@ -12,18 +12,19 @@ export interface CollectionNames {
 
 /**
  * Returns the names of all collections of a service. They begin with the application if several are
- * published. The collections of deployment always do, so that the other names stay when deployment is added.
+ * published. The collections of the library's own applications always do, so that the other names stay when these are
+ * added.
  */
 export function namesOf(
   collections: readonly PublishedCollection[],
-  deployment: string,
+  own: readonly string[],
 ): ReadonlyMap<PublishedCollection, CollectionNames> {
   const applications = new Set(collections.map(({ application }) => application))
-  applications.delete(deployment)
+  for (const name of own) applications.delete(name)
   const taken = new Set<string>()
   const named = collections.map((collection) => {
     const { application, name } = collection
-    const isPrefixed = application === deployment || applications.size > 1
+    const isPrefixed = own.includes(application) || applications.size > 1
     const words = wordsOf(isPrefixed ? `${application}-${name}` : name)
     const schemas = unlike(taken, words.map(capitalized).join(''))
     const operations = schemas.charAt(0).toLowerCase() + schemas.slice(1)
