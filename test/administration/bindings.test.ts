@@ -126,7 +126,7 @@ describe('administration', () => {
       title: 'Admin',
       roles: ['Administrator', 'Sales'],
     })
-    expect(Object.keys(components?.['schemas'] ?? {})).toContain('OrdersItem')
+    expect(Object.keys(components['schemas'] ?? {})).toContain('OrdersItem')
     expect(JSON.stringify(components)).toContain('SvcAdminUsers')
   })
 
