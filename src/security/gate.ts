@@ -1,11 +1,17 @@
-import { isThenable, type MaybePromise } from '../maybe-promise.ts'
+import { isThenable, whenDone, type MaybePromise } from '../maybe-promise.ts'
 import { attributesMistake, withoutSystemRights, type Principal } from '../definition/principal.ts'
 import { errorOf, isServiceError, type ServiceError } from '../errors.ts'
 import { messageOf } from '../messages/message.ts'
 import type { Credentials } from '../request/request.ts'
 import type { RejectionReason, Report } from '../observation/reports.ts'
 import type { Limiting } from './limiting.ts'
-import type { Credential, Rejected, SecurityContext, SecurityProvider } from './provider.ts'
+import {
+  isKeyProvider,
+  type Credential,
+  type Rejected,
+  type SecurityContext,
+  type SecurityProvider,
+} from './provider.ts'
 import {
   challengeOf,
   moreSpecific,
@@ -77,8 +83,18 @@ class RequestAuthentication {
       candidates = allowing
     }
     if (several) throw multipleCredentials()
-    this.#options.limiting?.requireUnblocked(request)
-    return this.#identify({ credential, candidates, request }, 0, undefined)
+    const { limiting } = this.#options
+    if (limiting === undefined)
+      return this.#identify({ credential, candidates, request }, 0, undefined)
+    // Passwords can be guessed, so they are not remembered.
+    const key = candidates.every(isKeyProvider) ? credential.value : undefined
+    // The address is unknown once the client has disconnected.
+    const { peer } = request
+    const found = whenDone(limiting.requireUnblocked(request, key), () =>
+      this.#identify({ credential, candidates, request }, 0, undefined),
+    )
+    if (key === undefined) return found
+    return whenDone(found, (principal) => whenDone(limiting.accepted(peer, key), () => principal))
   }
 
   // HTTPS_REQUIRED has precedence over MULTIPLE_CREDENTIALS, which `find` throws.

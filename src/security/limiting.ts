@@ -2,6 +2,8 @@ import type { Principal } from '../definition/principal.ts'
 import { errorOf, type ServiceError } from '../errors.ts'
 import { messageOf } from '../messages/message.ts'
 import { clientKeyOf } from '../protocol/ip-address.ts'
+import { whenDone, type MaybePromise } from '../maybe-promise.ts'
+import { digestOf } from '../request/digest.ts'
 import type { Credentials } from '../request/request.ts'
 import type { Report } from '../observation/reports.ts'
 import { keepLatest } from '../keep-latest.ts'
@@ -9,16 +11,23 @@ import type { Limiter, Limits } from './limiter.ts'
 
 /** Enforces the limits of a service. */
 export interface Limiting {
-  /** Throws TOO_MANY_REQUESTS for a client with too many failures, before its credential is verified. */
-  requireUnblocked(request: Credentials): void
+  /**
+   * Throws TOO_MANY_REQUESTS for a client with too many failures, before its credential is verified. A key that was accepted
+   * from the same client lately is verified: keys can't be guessed, and another user at the address may be the cause.
+   */
+  requireUnblocked(request: Credentials, key?: string): MaybePromise<void>
+  /** Remembers that a key was accepted from a client. */
+  accepted(peer: string | undefined, key: string): MaybePromise<void>
   /** Counts a rejected credential of a client. Rejects with TOO_MANY_REQUESTS above the limit. */
   failed(peer: string | undefined): Promise<void>
   /** Counts a request. Rejects with TOO_MANY_REQUESTS above the limit. */
   admit(principal: Principal, request: Credentials): Promise<void>
 }
 
-// The maximum number of blocked clients in memory; above it, the oldest is evicted.
+// The maximum number of blocked clients, and of remembered keys, in memory; above it, the oldest is evicted.
 const maxBlocked = 10_000
+/** How long an accepted key is remembered, in milliseconds. */
+const lately = 24 * 3_600_000
 
 /** Returns what enforces the limits; undefined without limiters, so that requests skip it. */
 export function applyLimits(
@@ -29,6 +38,7 @@ export function applyLimits(
   // Stryker disable next-line ConditionalExpression: without limiters nothing is enforced, but requests wait
   if (requests === undefined && failures === undefined) return undefined
   const blocked = new Map<string, number>()
+  const known = knownKeys(now)
 
   async function consume(limiter: Limiter, key: string): Promise<number | undefined> {
     try {
@@ -46,12 +56,21 @@ export function applyLimits(
   }
 
   return {
-    requireUnblocked: (request) => {
+    requireUnblocked: (request, key) => {
       const client = clientKeyOf(request.peer)
-      const wait = (blocked.get(client) ?? -Infinity) - now().getTime()
-      if (wait > 0) throw tooMany(wait)
-      blocked.delete(client)
+      const time = now().getTime()
+      const wait = (blocked.get(client) ?? -Infinity) - time
+      if (wait <= 0) {
+        blocked.delete(client)
+        return undefined
+      }
+      if (key === undefined) throw tooMany(wait)
+      return whenDone(known.has(client, key), (isKnown) => {
+        if (!isKnown) throw tooMany(wait)
+      })
     },
+    accepted: (peer, key) =>
+      failures === undefined ? undefined : known.remember(clientKeyOf(peer), key),
     failed: async (peer) => {
       if (failures === undefined) return
       const client = clientKeyOf(peer)
@@ -65,6 +84,25 @@ export function applyLimits(
       const wait = await consume(requests, keyId ?? user ?? clientKeyOf(request.peer))
       if (wait !== undefined) throw tooMany(wait)
     },
+  }
+}
+
+/** The keys that were accepted from clients lately. */
+function knownKeys(now: () => Date) {
+  // By client and the digest of the key: memory contains no keys.
+  const accepted = new Map<string, number>()
+  const nameOf = (client: string, key: string): MaybePromise<string> =>
+    whenDone(digestOf(key), (digest) => `${client} ${digest}`)
+  return {
+    has: (client: string, key: string): MaybePromise<boolean> =>
+      whenDone(nameOf(client, key), (name) => {
+        const at = accepted.get(name)
+        return at !== undefined && now().getTime() - at < lately
+      }),
+    remember: (client: string, key: string): MaybePromise<void> =>
+      whenDone(nameOf(client, key), (name) => {
+        keepLatest(accepted, name, now().getTime(), maxBlocked)
+      }),
   }
 }
 

@@ -101,6 +101,19 @@ describeContract(
       expect(contract.reports()).toEqual([])
     })
 
+    test('does not keep out a key that the client has used before, until it is revoked', async () => {
+      const { key, keyId } = await newKey(contract.service)
+      itemsIn(await contract.get('/orders', withKey(key)))
+      await failTooOften(key)
+      itemsIn(await contract.get('/orders', withKey(key)))
+      expectError(await contract.get('/orders', withKey(flipped(key))), 429)
+      const other = await newKey(contract.service)
+      expectError(await contract.get('/orders', withKey(other.key)), 429)
+      await contract.service.keys.revoke(keyId)
+      expectError(await contract.get('/orders', withKey(key)), 429)
+      expect(contract.reports()).toMatchObject([{ reason: 'revoked' }])
+    })
+
     test('does not touch other clients, nor clients without a key', async () => {
       const { key } = await newKey(contract.service)
       await failTooOften(key)
