@@ -214,7 +214,9 @@ function eventOf(
 ): { readonly event: DataEvent; readonly confirmed: ReadonlySet<string> } {
   const resource = { view, key: route.path.key }
   const kept = plannedRead(route, view)
-  const query = kept?.query ?? resolveQuery(route.name, resource, decodeQuery(cleanQuery), options)
+  const query =
+    kept?.query ??
+    resolveQuery(route.name, resource, decodeQuery(cleanQuery, view.listed.operators), options)
   const confirmed = decodeIgnoredWarnings(ignoredWarnings)
   if (kept !== undefined) return { event: kept, confirmed }
   const expected = expectedStates(view.collection, route.name, request)

@@ -6,6 +6,7 @@ import type { PublishedEventName } from './handler.ts'
 import type { CustomEvent } from './user-defined-event.ts'
 import type { Handlers } from './handlers.ts'
 import type { CollectionShape, Draft, Item } from './item.ts'
+import type { OperatorsData } from './operators.ts'
 import type { EventRoles, RowRule } from './rights.ts'
 import type { Serve } from './serve.ts'
 import type { Validation } from './validation.ts'
@@ -65,6 +66,12 @@ export interface CollectionData {
    * change. Default: they have none, and the header is ignored.
    */
   readonly concurrency?: ConcurrencyData
+  /**
+   * The operators that conditions of HTTP may have besides equality, by field: `{ price: ['gte', 'lt'] }` allows
+   * `price.gte=10`. `indexed`: `lt`, `lte`, `gt`, `gte` and `in` of each field that leads an index, a unique group or the
+   * key. True: all operators of all fields, for small tables. Default: none, and such a parameter is unknown.
+   */
+  readonly operators?: OperatorsData
   /** The fields that every request for a page must filter by. Default: none. */
   readonly requiredFilters?: readonly string[]
   /** Whether the collection is a single item, which GET of its path returns. It has no key. Default false. */
@@ -148,10 +155,17 @@ export interface CollectionBehaviour<
 /** The data of a collection whose fields have these names. */
 type CollectionDataOf<Name extends string> = Omit<
   CollectionData,
-  'defaultSort' | 'concurrency' | 'requiredFilters' | 'unique' | 'index' | 'references'
+  | 'defaultSort'
+  | 'concurrency'
+  | 'operators'
+  | 'requiredFilters'
+  | 'unique'
+  | 'index'
+  | 'references'
 > & {
   readonly defaultSort?: readonly NoInfer<Name | `-${Name}`>[]
   readonly concurrency?: ConcurrencyData<NoInfer<Name>>
+  readonly operators?: OperatorsData<NoInfer<Name>>
   readonly requiredFilters?: readonly NoInfer<Name>[]
   readonly unique?: readonly (readonly NoInfer<Name>[])[]
   readonly index?: readonly (readonly NoInfer<Name | `-${Name}`>[])[]

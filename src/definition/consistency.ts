@@ -14,6 +14,7 @@ import {
   type TextOptions,
 } from './field.ts'
 import { fieldTypes, mustBe } from './field-type.ts'
+import { operatorMistakes } from './operator-mistakes.ts'
 import { pageMistakes, unreadableOrder } from './page-mistakes.ts'
 import { isPattern } from './pattern.ts'
 import { publishableEvents } from './published.ts'
@@ -77,6 +78,7 @@ function checkCollection(
     ...unmanagedMistakes(collection),
     ...groupMistakes(collection),
     ...pageMistakes(collection, maxPageSize),
+    ...operatorMistakes(collection),
     ...concurrencyMistakes(collection),
     ...checkRules(collection),
     ...checkPreparations(collection),

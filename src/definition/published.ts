@@ -7,6 +7,7 @@ import type { OnDelete } from './field.ts'
 import type { CollectionShape, Draft } from './item.ts'
 import { withoutUndefined } from '../checks/options.ts'
 import { publishHandlers, repeatableEvents, type PublishedHandlers } from './handlers.ts'
+import { operatorsOf, publishOperators, type PublishedOperator } from './published-operators.ts'
 import { publishField, type PublishedField } from './published-field.ts'
 import { publishGroups, type IndexField } from './relations.ts'
 import type { EventRoles, RowRule } from './rights.ts'
@@ -51,6 +52,8 @@ export interface PublishedCollection {
   readonly allNames: readonly string[]
   readonly defaultNames: readonly string[]
   readonly searchNames: readonly string[]
+  /** The parameters that compare a field by an operator, by their names. */
+  readonly operators: ReadonlyMap<string, PublishedOperator>
   /** Whether `$q` should use an index. */
   readonly hasSearchIndex: boolean
   readonly publishes: ReadonlySet<PublishedEventName>
@@ -165,6 +168,7 @@ export function publishCollection(
     ...publishGroups(definition, byName),
     ...relations,
     ...selections(fields, key, computed),
+    operators: publishOperators(definition, byName),
     hasSearchIndex: definition.search === 'indexed',
     publishes: new Set(definition.publishes ?? publishableEvents(definition)),
     hasPages: serve === undefined || serve.filter !== undefined || definition.singleton === true,
@@ -202,7 +206,11 @@ export function withFields(
   fields: readonly PublishedField[],
   computed: readonly PublishedComputed[],
 ): PublishedCollection {
-  return Object.freeze({ ...collection, ...selections(fields, collection.key, computed) })
+  return Object.freeze({
+    ...collection,
+    ...selections(fields, collection.key, computed),
+    operators: operatorsOf(collection.operators, fields),
+  })
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   wholeNumber,
 } from '../checks/option-shapes.ts'
 import { messageText } from '../messages/languages.ts'
+import { operatorNames } from './operators.ts'
 import { count, fieldName, fieldShape, onDelete, roleNames, type Form } from './field-shape.ts'
 
 const code = codeOf()
@@ -66,11 +67,11 @@ const through = z.strictObject({
 const throughs = z.union([through, z.array(through).check(z.minLength(1))])
 
 // What the operators accept depends on the type of the field, and is checked later.
-const operators = z.record(z.string(), z.union([compared, z.array(compared)]))
+const comparisons = z.record(z.string(), z.union([compared, z.array(compared)]))
 const rowConditions = z.lazy((): z.ZodMiniType<Readonly<Record<string, unknown>>> =>
   z.record(
     fieldName,
-    z.union([compared, throughs, operators, z.array(rowConditions), rowConditions]),
+    z.union([compared, throughs, comparisons, z.array(rowConditions), rowConditions]),
   ),
 )
 
@@ -153,6 +154,26 @@ const codePlace = z
     ),
   )
 
+const operatorName = z
+  .string()
+  .check(
+    z.regex(
+      new RegExp(`^(${operatorNames.join('|')})$`),
+      `must be one of ${operatorNames.join(', ')}`,
+    ),
+  )
+
+const operators = z.optional(
+  z.union([
+    z.literal(true),
+    z.literal('indexed'),
+    z.record(
+      z.string(),
+      z.array(operatorName).check(z.minLength(1, 'must name at least one operator')),
+    ),
+  ]),
+)
+
 const fieldGroup = z.array(z.string()).check(z.minLength(1, 'must name at least one field'))
 const columnGroup = z.array(z.string()).check(z.minLength(1, 'must name at least one column'))
 
@@ -184,6 +205,7 @@ function createShape(form: Form) {
         version: z.optional(z.string()),
       }),
     ),
+    operators,
     requiredFilters: z.optional(z.array(z.string())),
     unique: z.optional(z.array(fieldGroup)),
     index: z.optional(z.array(fieldGroup)),

@@ -39,6 +39,7 @@ export {
   type UnmanagedData,
 } from '../definition/collection.ts'
 export { computed, type ComputedField } from '../definition/computed.ts'
+export type { OperatorName, OperatorsData } from '../definition/operators.ts'
 export { withBehaviour } from '../definition/with-behaviour.ts'
 export { withCode, type ApplicationsCode, type CollectionCode } from '../definition/with-code.ts'
 export type {

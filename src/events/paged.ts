@@ -192,13 +192,15 @@ async function nextOf(
   return cursorAfter(cursor, caller, typeof last === 'string' ? (JSON.parse(last) as Row) : last)
 }
 
-// An estimate counts all rows, also those that a row rule excludes. The results of a search can't be estimated.
+// An estimate counts all rows, also those that a row rule excludes. The results of a search can't be estimated, nor the
+// parts of strings.
 function mayEstimate(
   { estimateCount }: StorageAdapter,
   { view, query }: FilterEvent,
   { estimates }: Paging,
 ): boolean {
-  return estimates && estimateCount !== undefined && view.rows.length === 0 && query.search === null
+  if (!estimates || estimateCount === undefined || view.rows.length > 0) return false
+  return query.search === null && !query.conditions.some(({ is }) => is === 'contains')
 }
 
 /** Returns the count that the items of a page show, or an estimate; undefined if storage has none. */

@@ -30,7 +30,12 @@ export interface DecodedQuery {
   readonly collection: CollectionQuery
   /** The parameters without a `$`: the value to compare with, by field name. */
   readonly conditions: ReadonlyMap<string, string>
+  /** All values of each condition that is a list, by name. Absent: there is none. */
+  readonly lists?: ReadonlyMap<string, readonly string[]>
 }
+
+/** Parameters by name, and whether they can be repeated, for several values. */
+export type KnownLists = ReadonlyMap<string, { readonly isList: boolean }>
 
 /** How one parameter of {@link CollectionQuery} is decoded, encoded and described. */
 export interface Parameter<Value> {
@@ -113,13 +118,15 @@ const maxParameters = 100
 
 /**
  * Decodes a raw query string without its `?`. Throws MALFORMED_QUERY for invalid encoding, a parameter that
- * is unknown, repeated or without a name, an invalid value, and more than 100 parameters.
+ * is unknown, repeated or without a name, an invalid value, and more than 100 parameters. The conditions of
+ * `known` that are lists may be repeated, and count once.
  */
-export function decodeQuery(raw: string): DecodedQuery {
+export function decodeQuery(raw: string, known: KnownLists = noLists): DecodedQuery {
   if (raw === '') return emptyQuery
   const conditions = new Map<string, string>()
   const collection: Record<string, unknown> = {}
-  for (const [name, value] of joinedValues(raw)) {
+  const lists = new Map<string, string[]>()
+  for (const [name, value] of joinedValues(raw, known, lists)) {
     if (!name.startsWith('$')) {
       conditions.set(name, value)
       continue
@@ -130,9 +137,10 @@ export function decodeQuery(raw: string): DecodedQuery {
     if (decoded === undefined) throw malformedQuery(`The parameter ${name} ${entry.row.rule}.`)
     collection[entry.member] = decoded
   }
-  return { collection, conditions }
+  return lists.size === 0 ? { collection, conditions } : { collection, conditions, lists }
 }
 
+const noLists: KnownLists = new Map()
 const emptyQuery: DecodedQuery = { collection: {}, conditions: new Map() }
 
 /** Encodes a query string, without `?`. */
@@ -173,12 +181,15 @@ export function malformedQuery(message: string): ServiceError {
   return new ServiceError('MALFORMED_QUERY', message)
 }
 
-function joinedValues(raw: string): ReadonlyMap<string, string> {
+/** Returns the value of each parameter. The values of a list of `known` are added to `lists`. */
+function joinedValues(
+  raw: string,
+  known: KnownLists,
+  lists: Map<string, string[]>,
+): ReadonlyMap<string, string> {
   const values = new Map<string, string>()
   const pairs = raw.split('&').filter((pair) => pair !== '')
-  if (pairs.length > maxParameters) {
-    throw malformedQuery(`The query has more than ${maxParameters} parameters.`)
-  }
+  requireFew(pairs, known)
   for (const pair of pairs) {
     const end = `${pair}=`.indexOf('=')
     const name = decodeFormPercent(pair.slice(0, end))
@@ -187,12 +198,30 @@ function joinedValues(raw: string): ReadonlyMap<string, string> {
       throw malformedQuery('The query is not valid percent-encoded UTF-8.')
     }
     if (name === '') throw malformedQuery('The query has a parameter without a name.')
+    const list = lists.get(name)
+    if (list !== undefined) {
+      list.push(value)
+      continue
+    }
+    if (known.get(name)?.isList === true) lists.set(name, [value])
     const earlier = values.get(name)
     if (earlier === undefined) values.set(name, value)
     else if (byName.get(name)?.row.list === true) values.set(name, `${earlier},${value}`)
     else throw malformedQuery(`Repeated query parameter: ${repeatedName(name)}.`)
   }
   return values
+}
+
+function requireFew(pairs: readonly string[], known: KnownLists): void {
+  if (pairs.length <= maxParameters) return
+  const isElement = (pair: string): boolean => {
+    const name = decodeFormPercent(pair.slice(0, `${pair}=`.indexOf('=')))
+    return name !== undefined && known.get(name)?.isList === true
+  }
+  // Each element of a list is a parameter of the same name.
+  const others = known.size === 0 ? pairs : pairs.filter((pair) => !isElement(pair))
+  if (others.length <= maxParameters) return
+  throw malformedQuery(`The query has more than ${maxParameters} parameters.`)
 }
 
 function decodeSortKey(text: string): SortKey | undefined {

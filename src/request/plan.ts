@@ -188,7 +188,7 @@ function resolvePageQuery(view: View, query: DecodedQuery, rules: PageRules): Pl
   const { limit, offset = 0, after, sort, fields, q, count = false } = query.collection
   const { collection, listed } = view
   if (after !== undefined) requireCursors(collection, query)
-  const conditions = resolveConditions(listed, query.conditions)
+  const conditions = resolveConditions(listed, query.conditions, query.lists)
   requireFilters(collection, query)
   const page = pageQuery(view, {
     conditions,
@@ -220,7 +220,7 @@ function resolveItemQuery(view: View, query: DecodedQuery): PlannedQuery {
   if (Object.keys(query.collection).length > 0) {
     throw malformedQuery('Parameters with a $ prefix act on collections, not on items.')
   }
-  const item = itemQuery(view, resolveConditions(view.listed, query.conditions))
+  const item = itemQuery(view, resolveConditions(view.listed, query.conditions, query.lists))
   return withComputed(item, view.collection, view.readable.computed)
 }
 

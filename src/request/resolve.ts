@@ -5,6 +5,7 @@ import type { PublishedCollection } from '../definition/published.ts'
 import { notFound } from '../errors.ts'
 import { decodeKey } from '../protocol/key.ts'
 import { malformedQuery, unknownField, unknownParameter, type SortKey } from '../protocol/query.ts'
+import { askedCondition, equality, requireFewOperators } from './asked-condition.ts'
 import type { Condition, SortField } from './query.ts'
 
 const maxSortKeys = 10
@@ -49,22 +50,29 @@ export function keyIn(
   return values.length > 0 && values.length === key.length ? values : undefined
 }
 
-/** Resolves equality conditions. Throws MALFORMED_QUERY for unknown names and invalid values. */
+/**
+ * Resolves the conditions of a query. Throws MALFORMED_QUERY for unknown names, invalid values and too many conditions.
+ * A name is checked before its value, because a message about a value would show that its field exists.
+ */
 export function resolveConditions(
   collection: PublishedCollection,
   conditions: ReadonlyMap<string, string>,
+  lists?: ReadonlyMap<string, readonly string[]>,
 ): readonly Condition[] {
+  let operators = 0
   return Array.from(conditions, ([name, text]) => {
     const field = collection.byName.get(name)
     if (field === undefined) {
+      const compared = collection.operators.get(name)
+      if (compared !== undefined) {
+        requireFewOperators(++operators)
+        return askedCondition(name, compared, lists?.get(name) ?? [text])
+      }
       if (collection.responseFields.has(name)) throw malformedQuery(notFilterable(name))
       throw unknownParameter(name)
     }
     requireFilterable(field, clientMistakes)
-    if (text === '') return { field: name, is: 'empty' }
-    const value = field.storeText(text)
-    if (value !== undefined) return { field: name, is: 'equal', value }
-    throw malformedQuery(`The parameter ${name} must be ${field.mustBe}, in canonical form.`)
+    return equality(name, field, text)
   })
 }
 
