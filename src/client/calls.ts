@@ -1,5 +1,6 @@
-import type { EqualConditions } from '../definition/conditions.ts'
+import type { EqualConditions, Operators, TextOperators } from '../definition/conditions.ts'
 import type { Field } from '../definition/field.ts'
+import type { indexedOperators, OperatorName } from '../definition/operators.ts'
 import type {
   CollectionAccess,
   FilterOptions,
@@ -13,6 +14,7 @@ import type {
   Item,
   Key,
   Shown,
+  Some,
   Unnamed,
   UpdateValues,
   ValueOf,
@@ -28,10 +30,43 @@ export type PageFieldName<C extends CollectionShape> = Unnamed<
   }[FieldNameOf<C>]
 >
 
-/** The values that the fields of pages must have. */
-type PageConditions<C extends CollectionShape> = Shown<
-  Pick<EqualConditions<C>, PageFieldName<C> & keyof EqualConditions<C>>
->
+/**
+ * The values that the fields of pages must have, or the operators that the definition switches on. An empty list of
+ * `in` matches no item.
+ */
+export type AskedConditions<C extends CollectionShape> = Shown<{
+  readonly [Name in PageFieldName<C> & keyof EqualConditions<C>]?:
+    EqualConditions<C>[Name] | AskedOf<C['fields'][Name], OperatorOf<OperatorsIn<C>, Name>>
+}>
+
+/** The operators of a definition. It may come from another copy of this package. */
+type OperatorsIn<C> = C extends { readonly operators?: infer O } ? NonNullable<O> : never
+
+// The type of all operators stands for none, unless the fields are unknown as well. Which fields lead an index is not
+// part of the type of a definition.
+type OperatorOf<O, Name> = [true | 'indexed'] extends [O]
+  ? string extends Name
+    ? OperatorName
+    : never
+  : O extends true
+    ? OperatorName
+    : O extends 'indexed'
+      ? (typeof indexedOperators)[number]
+      : Name extends keyof O
+        ? Extract<NonNullable<O[Name]>, readonly unknown[]>[number]
+        : never
+
+type AskedOf<One extends Field, Operator> = [Operator] extends [never]
+  ? never
+  : Some<Pick<OperandsOf<One>, Operator & keyof OperandsOf<One>>>
+
+type OperandsOf<One extends Field> = One['type'] extends 'text'
+  ? TextOperators<ValueOf<One>>
+  : One['type'] extends 'boolean'
+    ? Pick<Operators<ValueOf<One>>, 'ne' | 'in' | 'notIn' | 'isNull'>
+    : 'text' extends One['type']
+      ? TextOperators<ValueOf<One>>
+      : Operators<ValueOf<One>>
 
 /** An item of a page of a {@link PortableCollection}, without computed fields. */
 export type PageItem<C extends CollectionShape> = Shown<Pick<Item<C>, PageFieldName<C>>>
@@ -54,13 +89,13 @@ export type PortableCollection<C extends CollectionShape> = Pick<
   get(key: Key<C>): Promise<Item<C> | undefined>
   /** Returns all items that meet the conditions, or those that `limit` and `offset` select. */
   filter(
-    conditions?: PageConditions<C>,
+    conditions?: AskedConditions<C>,
     options?: Omit<FilterOptions<PageFieldName<C>>, 'lock'>,
   ): Promise<ItemPage<PageItem<C>>>
   /** Returns the number of items that meet the conditions. */
-  count(conditions?: PageConditions<C>): Promise<number>
+  count(conditions?: AskedConditions<C>): Promise<number>
   /** Returns whether an item meets the conditions. */
-  exists(conditions?: PageConditions<C>): Promise<boolean>
+  exists(conditions?: AskedConditions<C>): Promise<boolean>
 }
 
 /** The options of a call that reads a single value. */
@@ -160,7 +195,7 @@ export type ClientCollection<C extends CollectionShape> = {
    * the fields in `fields`. Requests as many pages as are needed.
    */
   filter<const Name extends SelectedName<C> = SelectedName<C>>(
-    conditions?: PageConditions<C>,
+    conditions?: AskedConditions<C>,
     options?: PageOptions<PageFieldName<C>, Name>,
   ): Promise<ItemPage<Selected<C, Name>>>
   /**
@@ -169,18 +204,18 @@ export type ClientCollection<C extends CollectionShape> = {
    * others. The first page has the count if `count` is set.
    */
   pages<const Name extends SelectedName<C> = SelectedName<C>>(
-    conditions?: PageConditions<C>,
+    conditions?: AskedConditions<C>,
     options?: PageOptions<PageFieldName<C>, Name>,
   ): AsyncIterable<ItemPage<Selected<C, Name>>>
   /** Reads the same items one by one, page by page. */
   items<const Name extends SelectedName<C> = SelectedName<C>>(
-    conditions?: PageConditions<C>,
+    conditions?: AskedConditions<C>,
     options?: PageOptions<PageFieldName<C>, Name>,
   ): AsyncIterable<Selected<C, Name>>
   /** Returns the number of items that meet the conditions: an estimate if the collection allows it. */
-  count(conditions?: PageConditions<C>, options?: CallOptions): Promise<number>
+  count(conditions?: AskedConditions<C>, options?: CallOptions): Promise<number>
   /** Returns whether an item meets the conditions. */
-  exists(conditions?: PageConditions<C>, options?: CallOptions): Promise<boolean>
+  exists(conditions?: AskedConditions<C>, options?: CallOptions): Promise<boolean>
   /** Returns the item with all its fields, or undefined. */
   get(key: Key<C>, options?: CallOptions): Promise<ResponseItem<C> | undefined>
   /** Returns the item with all its fields and its tag, or undefined. */

@@ -48,6 +48,10 @@ export async function* readPages(send: Send, request: ReadRequest): AsyncGenerat
       count: isFirst && count === true ? true : undefined,
     }
     const query = pageQuery(conditions, parameters)
+    if (query === undefined) {
+      yield { items: [], count: count === true ? 0 : null, validations: [] }
+      return
+    }
     const response = await send({ method: 'GET', target: `${target}${query}`, signal })
     const page = pageOf(response, wanted)
     yield page

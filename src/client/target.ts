@@ -1,4 +1,4 @@
-import { describe, isOdd, requirePlainObject } from '../checks/plain-object.ts'
+import { describe, isOdd, isPlainObject, requirePlainObject } from '../checks/plain-object.ts'
 
 /** The parameters of a page, by their names on the wire without the `$`. */
 export type PageParameters = Readonly<Record<string, string | number | boolean | undefined>>
@@ -14,12 +14,28 @@ export function keySegment(key: unknown): string {
   return `/${parts.map((part) => encodeURIComponent(wireText('The key', part))).join(',')}`
 }
 
-/** Returns a query with conditions of equality, with its `?`. Throws a TypeError for other conditions. */
-export function pageQuery(conditions: object, parameters: PageParameters): string {
+/**
+ * Returns a query with conditions, with its `?`. Throws a TypeError for values that a query can't have. Returns undefined
+ * for a list without values, which no item can meet.
+ */
+export function pageQuery(conditions: object, parameters: PageParameters): string | undefined {
   requirePlainObject('The conditions', conditions, 'the client')
   const pairs: (readonly [string, string])[] = []
-  for (const [name, value] of Object.entries(conditions))
+  const add = (name: string, value: unknown): unknown =>
     pairs.push([name, value === null ? '' : wireText(`The condition on ${name}`, value)])
+  for (const [name, value] of Object.entries(conditions)) {
+    const operators = isPlainObject(value) ? Object.entries(value) : []
+    // An object without operators is not a value either.
+    if (operators.length === 0) add(name, value)
+    for (const [operator, operand] of operators) {
+      const values: readonly unknown[] = Array.isArray(operand) ? operand : [operand]
+      if (operator === 'in' && values.length === 0) return undefined
+      // Only what compares by equality has an empty value for null.
+      const isNullable = /^(ne|in|notIn)$/.test(operator)
+      for (const one of values)
+        add(`${name}.${operator}`, one === null && !isNullable ? undefined : one)
+    }
+  }
   for (const [name, value] of Object.entries(parameters))
     if (value !== undefined) pairs.push([`$${name}`, String(value)])
   return `?${pairs

@@ -6,7 +6,7 @@ import type { PublishedEventName } from './handler.ts'
 import type { CustomEvent } from './user-defined-event.ts'
 import type { Handlers } from './handlers.ts'
 import type { CollectionShape, Draft, Item } from './item.ts'
-import type { OperatorsData } from './operators.ts'
+import type { OnlyFields, OperatorsData, OperatorsOn } from './operators.ts'
 import type { EventRoles, RowRule } from './rights.ts'
 import type { Serve } from './serve.ts'
 import type { Validation } from './validation.ts'
@@ -165,7 +165,6 @@ type CollectionDataOf<Name extends string> = Omit<
 > & {
   readonly defaultSort?: readonly NoInfer<Name | `-${Name}`>[]
   readonly concurrency?: ConcurrencyData<NoInfer<Name>>
-  readonly operators?: OperatorsData<NoInfer<Name>>
   readonly requiredFilters?: readonly NoInfer<Name>[]
   readonly unique?: readonly (readonly NoInfer<Name>[])[]
   readonly index?: readonly (readonly NoInfer<Name | `-${Name}`>[])[]
@@ -199,13 +198,16 @@ export interface CollectionDefinition<
   K = KeyNames | undefined,
   U = object,
   X extends Fields = Fields,
+  O = OperatorsData | undefined,
 >
   extends
-    CollectionData,
+    Omit<CollectionData, 'operators'>,
     CollectionBehaviour<CollectionShape, U, unknown, unknown, unknown, unknown, X> {
   readonly fields: F
   /** The primary key: a field, or several in order. Without a key, items have no path. */
   readonly key?: Extract<K, KeyNames>
+  /** The operators that conditions of HTTP may have. */
+  readonly operators?: Extract<O, OperatorsData>
 }
 
 /** The type of no user-defined events: no name is one of its keys. */
@@ -248,18 +250,20 @@ export function defineCollection<
   PU = never,
   PD = never,
   const X extends Fields = NoFields,
+  const O extends OperatorsOn<F> | undefined = undefined,
 >(
   data: CollectionDataOf<keyof F & string> & {
     readonly fields: F
     readonly key?: K
+    readonly operators?: O & OnlyFields<O, F>
   } & CollectionBehaviour<ShapeOf<F, K>>,
   behaviour: CollectionBehaviour<ShapeOf<F, K>, U, PS, PI, PU, PD, X> = {},
-): CollectionDefinition<F, K, U, X> {
+): CollectionDefinition<F, K, U, X, O> {
   requirePlainObject('The data of a collection', data, 'defineCollection')
   requirePlainObject('The behaviour of a collection', behaviour, 'defineCollection')
   // An undefined member must not remove a member of the data, such as its row rule.
   return Object.freeze({
     ...data,
     ...withoutUndefined(behaviour),
-  }) as unknown as CollectionDefinition<F, K, U, X>
+  }) as unknown as CollectionDefinition<F, K, U, X, O>
 }

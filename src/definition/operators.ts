@@ -18,6 +18,15 @@ export type OperatorName = (typeof operatorNames)[number]
 export type OperatorsData<Name extends string = string> =
   true | 'indexed' | Readonly<Partial<Record<Name, readonly OperatorName[]>>>
 
+/** The operators of a collection with these fields. */
+export type OperatorsOn<F> =
+  true | 'indexed' | Readonly<Partial<Record<keyof F & string, readonly OperatorName[]>>>
+
+/** A member for each name in operators that is not a field: it can have no value. */
+export type OnlyFields<O, F> = O extends object
+  ? Readonly<Record<Exclude<keyof O, keyof F>, never>>
+  : unknown
+
 /** Returns the operators that a field can have: none if it can't be filtered, or if pages leave it out. */
 export function operatorsFor({ type, itemOnly }: Field): readonly OperatorName[] {
   const { filterable, compare } = fieldTypes[type]
@@ -26,6 +35,5 @@ export function operatorsFor({ type, itemOnly }: Field): readonly OperatorName[]
   return type === 'text' ? operatorNames : [...equalities, ...ranges]
 }
 
-// The others read all rows even with an index.
-/** The operators that `indexed` switches on. */
-export const indexedOperators: readonly OperatorName[] = [...ranges, 'in']
+/** The operators that `indexed` switches on: the others read all rows even with an index. */
+export const indexedOperators = Object.freeze([...ranges, 'in'] as const)

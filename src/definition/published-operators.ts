@@ -46,7 +46,9 @@ function namedOperators(
   if (operators === true || operators === undefined) return fitting
   if (operators !== 'indexed') return Object.hasOwn(operators, name) ? (operators[name] ?? []) : []
   if (!leadingFields(collection).includes(name)) return []
-  return fitting.filter((operator) => indexedOperators.includes(operator))
+  return fitting.filter((operator) =>
+    (indexedOperators as readonly OperatorName[]).includes(operator),
+  )
 }
 
 const none: ReadonlyMap<string, PublishedOperator> = new Map()

@@ -48,10 +48,11 @@ export function withBehaviour<
   PU = never,
   PD = never,
   const X extends Fields = NoFields,
+  O = undefined,
 >(
-  definition: CollectionDefinition<F, K, Declared, DeclaredX>,
+  definition: CollectionDefinition<F, K, Declared, DeclaredX, O>,
   behaviour: CollectionBehaviour<ShapeOf<F, K>, U, PS, PI, PU, PD, X>,
-): CollectionDefinition<F, K, Declared & U, DeclaredX & X> {
+): CollectionDefinition<F, K, Declared & U, DeclaredX & X, O> {
   requireKnown('withBehaviour', behaviour, members)
   // Any definition is one, and its code is called with items of its fields.
   const data = definition as unknown as CollectionDefinition
@@ -62,7 +63,8 @@ export function withBehaviour<
     F,
     K,
     Declared & U,
-    DeclaredX & X
+    DeclaredX & X,
+    O
   >
 }
 

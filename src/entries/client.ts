@@ -1,5 +1,6 @@
 export { createClient, type Client } from '../client/client.ts'
 export type {
+  AskedConditions,
   CallOptions,
   ChangeCallOptions,
   ClientCollection,

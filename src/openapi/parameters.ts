@@ -5,6 +5,7 @@ import { parameters } from '../protocol/query.ts'
 import type { DescribedCollection, DescribedService } from './described.ts'
 import { exampleOf } from './examples.ts'
 import { fieldSchema } from './field-schema.ts'
+import { operatorParameters } from './operator-parameters.ts'
 import { hasKeys, keyParameters as keyHeaderParameters } from './idempotency.ts'
 
 /** A parameter of an operation. */
@@ -74,6 +75,7 @@ export function pageParameters(
   const isRejected = options.limitExcess === 'reject'
   return [
     ...conditions(listed.fields, requiredFilters),
+    ...operatorParameters(listed),
     inQuery(
       limit.name,
       `The number of items in the page. Default: ${pageSize.default}. ${isRejected ? 'Maximum' : 'A larger number than the maximum gives the maximum'}: ${pageSize.maximum}.`,

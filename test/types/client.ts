@@ -19,7 +19,27 @@ const notes = defineCollection({
   key: 'id',
   fields: { id: integer(), note: text({ required: true }), more: json() },
 })
-const applications = { sales: { collections: { lines, notes } } }
+const goods = defineCollection({
+  key: 'id',
+  fields: {
+    id: integer(),
+    name: text(),
+    size: integer(),
+    sold: boolean(),
+    state: text({ enumeration: ['open', 'done'] }),
+  },
+  operators: { size: ['gte', 'lt', 'in'], name: ['startsWith', 'isNull'], state: ['in', 'ne'] },
+})
+const every = withBehaviour(
+  defineCollection({
+    key: 'id',
+    fields: { id: integer(), name: text(), sold: boolean(), more: json() },
+    operators: true,
+  }),
+  { validations: [] },
+)
+const indexed = defineCollection({ key: 'id', fields: { id: integer() }, operators: 'indexed' })
+const applications = { sales: { collections: { lines, notes, goods, every, indexed } } }
 const service = createService({
   applications,
   storage: memoryStorage(),
@@ -52,7 +72,7 @@ export async function reads(): Promise<void> {
   await sales.filter({ nope: 1 })
   // @ts-expect-error a value of the wrong type
   await sales.filter({ orderId: 'x' })
-  // @ts-expect-error HTTP has equality only
+  // @ts-expect-error the definition switches no operators on
   await sales.filter({ orderId: { gt: 1 } })
   // @ts-expect-error json fields can't be compared
   await client.collection('sales', 'notes').filter({ more: 1 })
@@ -68,6 +88,54 @@ export async function reads(): Promise<void> {
   await client.collection('sales', 'notes').get([1])
   // @ts-expect-error the item may be missing
   console.log(item.price)
+}
+
+export async function operators(): Promise<void> {
+  const { collection } = createClient<typeof service>({ url })
+  const sold = collection('sales', 'goods')
+  await sold.filter({ size: { gte: 1, lt: 10 }, name: { startsWith: 'a' }, state: { ne: 'open' } })
+  await sold.count({ size: { in: [1, null] }, name: { isNull: true } })
+  await sold.exists({ size: 1, state: { in: [] } })
+  // @ts-expect-error the operator is off
+  await sold.filter({ size: { gt: 1 } })
+  // @ts-expect-error no operator of the field is on
+  await sold.filter({ sold: { ne: true } })
+  // @ts-expect-error equality has no operator
+  await sold.filter({ size: { eq: 1 } })
+  // @ts-expect-error a value of the wrong type
+  await sold.filter({ size: { gte: '1' } })
+  // @ts-expect-error a field without value is not compared
+  await sold.filter({ size: { gte: null } })
+  // @ts-expect-error not one of the values
+  await sold.filter({ state: { in: ['closed'] } })
+  // @ts-expect-error groups are in process only
+  await sold.filter({ or: [{ size: 1 }, { size: 2 }] })
+  // @ts-expect-error groups are in process only
+  await sold.filter({ not: { size: 1 } })
+  const all = collection('sales', 'every')
+  await all.filter({ name: { contains: 'a', gt: 'b' }, sold: { in: [true] }, id: { lte: 5 } })
+  // @ts-expect-error a boolean has no order
+  await all.filter({ sold: { gte: true } })
+  // @ts-expect-error a number has no parts
+  await all.filter({ id: { contains: 1 } })
+  // @ts-expect-error json fields can't be compared
+  await all.filter({ more: { isNull: true } })
+  await collection('sales', 'indexed').filter({ id: { gte: 1, in: [1, 2] } })
+  // @ts-expect-error an index does not find what differs
+  await collection('sales', 'indexed').filter({ id: { ne: 1 } })
+  const { items } = await collection('sales', 'goods').filter({}, { fields: ['size'] })
+  const size: number | null | undefined = items[0]?.size
+  console.log(size)
+
+  const fields = { id: integer(), name: text() }
+  // @ts-expect-error no such field
+  defineCollection({ key: 'id', fields, operators: { nam: ['in'] } })
+  // @ts-expect-error no such field, beside another one
+  defineCollection({ key: 'id', fields, operators: { name: ['in'], nam: ['in'] } })
+  // @ts-expect-error no such operator
+  defineCollection({ key: 'id', fields, operators: { name: ['eq'] } })
+  // @ts-expect-error no such word
+  defineCollection({ key: 'id', fields, operators: 'all' })
 }
 
 export async function writes(): Promise<void> {
@@ -109,6 +177,9 @@ export async function both(): Promise<void> {
 export async function untyped(): Promise<void> {
   const any = createClient({ url, basic: { user: 'maria', password: 'secret' } })
   const { items } = await any.collection('sales', 'lines').filter({ state: 'open' })
+  await any
+    .collection('sales', 'lines')
+    .filter({ price: { gte: 1, in: ['a'] }, b: { contains: 'x' } })
   const value: unknown = items[0]?.['state']
   console.log(value, await any.collection('sales', 'lines').get([1, 'x']))
   const ended = await any.releases.buildAndWait(
