@@ -31,6 +31,7 @@ import {
 import { decodeQuery } from './protocol/query.ts'
 import { decodeIgnoredWarnings } from './protocol/warnings.ts'
 import type { Publication } from './publication.ts'
+import { askedOperators } from './request/asked-operators.ts'
 import { encodeOutcome, type Outcome } from './request/outcome.ts'
 import { planEvent, resolveQuery, routeMethod } from './request/plan.ts'
 import {
@@ -208,15 +209,15 @@ function replyTo(
 /** Returns the event that a request means, from its query without credentials, and the ids of the confirmed warnings. */
 function eventOf(
   { options, plans }: RequestDependencies,
-  { request, target, route, view, bytes }: AdmittedRequest,
+  { request, target, route, view, principal, bytes }: AdmittedRequest,
   cleanQuery: string,
   ignoredWarnings: string | undefined,
 ): { readonly event: DataEvent; readonly confirmed: ReadonlySet<string> } {
-  const resource = { view, key: route.path.key }
+  const operators = askedOperators(view, principal)
+  const resource = { view, key: route.path.key, operators }
   const kept = plannedRead(route, view)
   const query =
-    kept?.query ??
-    resolveQuery(route.name, resource, decodeQuery(cleanQuery, view.listed.operators), options)
+    kept?.query ?? resolveQuery(route.name, resource, decodeQuery(cleanQuery, operators), options)
   const confirmed = decodeIgnoredWarnings(ignoredWarnings)
   if (kept !== undefined) return { event: kept, confirmed }
   const expected = expectedStates(view.collection, route.name, request)

@@ -3,7 +3,7 @@ import type { PublishedCollection } from '../definition/published.ts'
 import type { ResourcePath } from '../protocol/path.ts'
 import type { DataEvent, FilterEvent } from '../request/event.ts'
 import { withRows } from '../request/plan.ts'
-import type { StorageQuery } from '../request/query.ts'
+import type { Condition, StorageQuery } from '../request/query.ts'
 import type { View } from '../request/view.ts'
 import { generations } from './generations.ts'
 import { seenOnce } from './seen-once.ts'
@@ -61,6 +61,8 @@ export function createReadPlans(): ReadPlans {
     routeOf: (method, target) => (method === 'GET' ? routes.get(target) : undefined),
     keep(target, route, event) {
       if (event.type !== 'Filter' || !event.collection.filtersDirectly) return
+      // The row rule of another collection depends on the caller.
+      if (event.collection.related.size > 0 && event.query.conditions.some(isThrough)) return
       if (target.length > maxTargetLength || !seen.isRepeated(target, '')) return
       const { plans = [] } = route
       if (plans.length >= maxViews) plans.length = 0
@@ -70,6 +72,10 @@ export function createReadPlans(): ReadPlans {
       }
     },
   }
+}
+
+function isThrough({ is }: Condition): boolean {
+  return is === 'through'
 }
 
 /** Returns the event that was planned for a view of the same fields; undefined if nothing is kept. */

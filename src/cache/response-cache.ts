@@ -105,6 +105,8 @@ export function createResponseCache(
   return {
     slotFor({ event, view, principal, target, language = '', isPlain }) {
       if (event !== 'Filter' || !view.collection.isCached || !isPlain) return undefined
+      // A condition on referenced items, whose name has a dot, depends on what the caller may read of them.
+      if (view.collection.related.size > 0 && /\.|%2e/i.test(target)) return undefined
       const { id, collections } = fieldSetOf(view)
       const all = readWith(collections, view.rows)
       if (all !== collections && !all.every(({ definition }) => definition.cache !== false)) {

@@ -34,10 +34,23 @@ export type PageFieldName<C extends CollectionShape> = Unnamed<
  * The values that the fields of pages must have, or the operators that the definition switches on. An empty list of
  * `in` matches no item.
  */
-export type AskedConditions<C extends CollectionShape> = Shown<{
-  readonly [Name in PageFieldName<C> & keyof EqualConditions<C>]?:
-    EqualConditions<C>[Name] | AskedOf<C['fields'][Name], OperatorOf<OperatorsIn<C>, Name>>
-}>
+export type AskedConditions<C extends CollectionShape> = Shown<
+  {
+    readonly [Name in PageFieldName<C> & keyof EqualConditions<C>]?:
+      EqualConditions<C>[Name] | AskedOf<C['fields'][Name], OperatorOf<OperatorsIn<C>, Name>>
+  } & {
+    readonly [Name in Extract<keyof OperatorsIn<C>, `${string}.${string}`>]?: RelatedOf<
+      OperatorOf<OperatorsIn<C>, Name>
+    >
+  }
+>
+
+// The type of a definition does not have the fields of other collections.
+type RelatedOf<Operator> =
+  | ('eq' extends Operator ? Loose | null : never)
+  | Some<Pick<TextOperators<Loose>, Exclude<Operator, 'eq'> & keyof TextOperators<Loose>>>
+
+type Loose = string | number | boolean
 
 /** The operators of a definition. It may come from another copy of this package. */
 type OperatorsIn<C> = C extends { readonly operators?: infer O } ? NonNullable<O> : never

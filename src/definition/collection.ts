@@ -67,9 +67,15 @@ export interface CollectionData {
    */
   readonly concurrency?: ConcurrencyData
   /**
+   * Names for references, by which `operators` lead to the referenced item: `{ customer: 'customerId' }`, or a list of
+   * fields. Default: none.
+   */
+  readonly relations?: Readonly<Record<string, string | readonly string[]>>
+  /**
    * The operators that conditions of HTTP may have besides equality, by field: `{ price: ['gte', 'lt'] }` allows
    * `price.gte=10`. `indexed`: `lt`, `lte`, `gt`, `gte` and `in` of each field that leads an index, a unique group or the
-   * key. True: all operators of all fields, for small tables. Default: none, and such a parameter is unknown.
+   * key. True: all operators of all fields, for small tables. `'customer.city': ['eq', 'in']` allows conditions on the item
+   * of a relation. Default: none, and such a parameter is unknown.
    */
   readonly operators?: OperatorsData
   /** The fields that every request for a page must filter by. Default: none. */
@@ -158,6 +164,7 @@ type CollectionDataOf<Name extends string> = Omit<
   | 'defaultSort'
   | 'concurrency'
   | 'operators'
+  | 'relations'
   | 'requiredFilters'
   | 'unique'
   | 'index'
@@ -165,6 +172,7 @@ type CollectionDataOf<Name extends string> = Omit<
 > & {
   readonly defaultSort?: readonly NoInfer<Name | `-${Name}`>[]
   readonly concurrency?: ConcurrencyData<NoInfer<Name>>
+  readonly relations?: Readonly<Record<string, NoInfer<Name> | readonly NoInfer<Name>[]>>
   readonly requiredFilters?: readonly NoInfer<Name>[]
   readonly unique?: readonly (readonly NoInfer<Name>[])[]
   readonly index?: readonly (readonly NoInfer<Name | `-${Name}`>[])[]

@@ -14,7 +14,7 @@ import {
   type TextOptions,
 } from './field.ts'
 import { fieldTypes, mustBe } from './field-type.ts'
-import { operatorMistakes } from './operator-mistakes.ts'
+import { operatorMistakes, relatedMistakes } from './operator-mistakes.ts'
 import { pageMistakes, unreadableOrder } from './page-mistakes.ts'
 import { isPattern } from './pattern.ts'
 import { publishableEvents } from './published.ts'
@@ -47,6 +47,7 @@ export function inconsistencies(
         ...unreadableOrder(application, definition),
         ...referenceMistakes(application, definition),
         ...rowRuleMistakes(application, collection),
+        ...relatedMistakes(application, definition),
       ]
       add(found, `${root}.collections.${collection}`)
     }

@@ -16,15 +16,17 @@ export type OperatorName = (typeof operatorNames)[number]
  * index, or true for all of them.
  */
 export type OperatorsData<Name extends string = string> =
-  true | 'indexed' | Readonly<Partial<Record<Name, readonly OperatorName[]>>>
+  true | 'indexed' | Readonly<Partial<Record<Name, readonly RelatedOperatorName[]>>>
+
+/** The name of an operator of a condition on a referenced item: `eq` is equality, which `customer.city=Oslo` asks for. */
+export type RelatedOperatorName = OperatorName | 'eq'
 
 /** The operators of a collection with these fields. */
-export type OperatorsOn<F> =
-  true | 'indexed' | Readonly<Partial<Record<keyof F & string, readonly OperatorName[]>>>
+export type OperatorsOn<F> = OperatorsData<(keyof F & string) | `${string}.${string}`>
 
-/** A member for each name in operators that is not a field: it can have no value. */
+/** A member for each name in operators that is neither a field nor one of a referenced item: it can have no value. */
 export type OnlyFields<O, F> = O extends object
-  ? Readonly<Record<Exclude<keyof O, keyof F>, never>>
+  ? Readonly<Record<Exclude<keyof O, keyof F | `${string}.${string}`>, never>>
   : unknown
 
 /** Returns the operators that a field can have: none if it can't be filtered, or if pages leave it out. */

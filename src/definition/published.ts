@@ -7,7 +7,7 @@ import type { OnDelete } from './field.ts'
 import type { CollectionShape, Draft } from './item.ts'
 import { withoutUndefined } from '../checks/options.ts'
 import { publishHandlers, repeatableEvents, type PublishedHandlers } from './handlers.ts'
-import { operatorsOf, publishOperators, type PublishedOperator } from './published-operators.ts'
+import { operatorsOf, publishOperators, type OperatorParameters } from './published-operators.ts'
 import { publishField, type PublishedField } from './published-field.ts'
 import { publishGroups, type IndexField } from './relations.ts'
 import type { EventRoles, RowRule } from './rights.ts'
@@ -17,7 +17,7 @@ import { defaultTargetLength, encodePath } from '../protocol/path.ts'
 import { parameters, type SortKey } from '../protocol/query.ts'
 
 /** A collection with everything that is computed from it at start. Immutable. */
-export interface PublishedCollection {
+export interface PublishedCollection extends OperatorParameters {
   /** The endpoint name of its application. */
   readonly application: string
   /** Its endpoint name. */
@@ -52,8 +52,6 @@ export interface PublishedCollection {
   readonly allNames: readonly string[]
   readonly defaultNames: readonly string[]
   readonly searchNames: readonly string[]
-  /** The parameters that compare a field by an operator, by their names. */
-  readonly operators: ReadonlyMap<string, PublishedOperator>
   /** Whether `$q` should use an index. */
   readonly hasSearchIndex: boolean
   readonly publishes: ReadonlySet<PublishedEventName>
@@ -168,7 +166,7 @@ export function publishCollection(
     ...publishGroups(definition, byName),
     ...relations,
     ...selections(fields, key, computed),
-    operators: publishOperators(definition, byName),
+    ...publishOperators(definition, byName),
     hasSearchIndex: definition.search === 'indexed',
     publishes: new Set(definition.publishes ?? publishableEvents(definition)),
     hasPages: serve === undefined || serve.filter !== undefined || definition.singleton === true,
@@ -209,7 +207,7 @@ export function withFields(
   return Object.freeze({
     ...collection,
     ...selections(fields, collection.key, computed),
-    operators: operatorsOf(collection.operators, fields),
+    ...operatorsOf(collection, fields),
   })
 }
 

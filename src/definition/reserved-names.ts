@@ -58,6 +58,7 @@ function namesOfCollection(name: string, definition: unknown, place: string): re
     ...memberNames(memberOf(rows, 'equal'), `${place}.rows.equal`),
     ...memberNames(memberOf(rows, 'where'), `${place}.rows.where`),
     ...memberNames(memberOf(definition, 'operators'), `${place}.operators`),
+    ...memberNames(memberOf(definition, 'relations'), `${place}.relations`),
     ...memberNames(memberOf(definition, 'userDefinedEvents'), `${place}.userDefinedEvents`),
     ...memberNames(memberOf(definition, 'events'), `${place}.events`),
   ]

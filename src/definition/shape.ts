@@ -158,8 +158,8 @@ const operatorName = z
   .string()
   .check(
     z.regex(
-      new RegExp(`^(${operatorNames.join('|')})$`),
-      `must be one of ${operatorNames.join(', ')}`,
+      new RegExp(`^(eq|${operatorNames.join('|')})$`),
+      `must be one of eq, ${operatorNames.join(', ')}`,
     ),
   )
 
@@ -205,6 +205,7 @@ function createShape(form: Form) {
         version: z.optional(z.string()),
       }),
     ),
+    relations: z.optional(z.record(fieldName, z.union([z.string(), fieldGroup]))),
     operators,
     requiredFilters: z.optional(z.array(z.string())),
     unique: z.optional(z.array(fieldGroup)),

@@ -193,14 +193,17 @@ async function nextOf(
 }
 
 // An estimate counts all rows, also those that a row rule excludes. The results of a search can't be estimated, nor the
-// parts of strings.
+// parts of strings, nor what refers to other rows.
 function mayEstimate(
   { estimateCount }: StorageAdapter,
   { view, query }: FilterEvent,
   { estimates }: Paging,
 ): boolean {
   if (!estimates || estimateCount === undefined || view.rows.length > 0) return false
-  return query.search === null && !query.conditions.some(({ is }) => is === 'contains')
+  return (
+    query.search === null &&
+    !query.conditions.some(({ is }) => is === 'contains' || is === 'through')
+  )
 }
 
 /** Returns the count that the items of a page show, or an estimate; undefined if storage has none. */

@@ -2,6 +2,7 @@ import type { PublishedEventName } from '../definition/handler.ts'
 import { principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { PageHost } from '../pages/page.ts'
+import { askedOperators, type AskedOperator } from '../request/asked-operators.ts'
 import { holdsOneOf } from '../request/roles.ts'
 import { fieldsViewOf, type View } from '../request/view.ts'
 import { namesOf, type CollectionNames } from './names.ts'
@@ -24,6 +25,8 @@ export interface DescribedCollection {
   readonly collection: PublishedCollection
   readonly names: CollectionNames
   readonly view: View
+  /** The parameters with an operator that the audience has. */
+  readonly operators: ReadonlyMap<string, AskedOperator>
   /** The events that the audience may invoke over HTTP. */
   readonly events: ReadonlySet<PublishedEventName>
   /** Whether the audience can read pages. */
@@ -50,10 +53,15 @@ export function describedCollections(
     if (events.size === 0) return []
     const { key, singleton } = collection
     const reads = events.has('Filter')
+    const view = fieldsViewOf(collection, caller)
+    const operators = [...askedOperators(view, caller)].filter(
+      ([, { through }]) => through === undefined || !hides(through.collection),
+    )
     return {
       collection,
       names: names.get(collection) as CollectionNames,
-      view: fieldsViewOf(collection, caller),
+      view,
+      operators: new Map(operators),
       events,
       hasPages: reads && collection.hasPages && !singleton,
       hasItems: reads && key.length > 0,

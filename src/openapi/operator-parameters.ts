@@ -1,9 +1,10 @@
-import type { OperatorName } from '../definition/operators.ts'
-import type { PublishedCollection } from '../definition/published.ts'
+import type { RelatedOperatorName } from '../definition/operators.ts'
 import type { JsonSchema } from '../definition/schema.ts'
+import type { AskedOperator } from '../request/asked-operators.ts'
 import { fieldSchema } from './field-schema.ts'
 
-const meanings: Readonly<Record<OperatorName, (name: string) => string>> = {
+const meanings: Readonly<Record<RelatedOperatorName, (name: string) => string>> = {
+  eq: (name) => `${name} equals this`,
   ne: (name) => `${name} does not equal this, or that have no ${name}`,
   in: (name) => `${name} equals one of these`,
   notIn: (name) => `${name} equals none of these, or that have no ${name}`,
@@ -20,12 +21,15 @@ const maxValues = 100
 const textPart: JsonSchema = { type: 'string', maxLength: 200 }
 
 /** Returns the parameters that compare a field by an operator. Their names are literal: another form has no clients. */
-export function operatorParameters({ operators }: PublishedCollection): readonly JsonSchema[] {
+export function operatorParameters(
+  operators: ReadonlyMap<string, AskedOperator>,
+): readonly JsonSchema[] {
   return Array.from(operators, ([name, { field, operator, isList }]) => {
+    const compared = operator === 'eq' ? name : name.slice(0, -operator.length - 1)
     const described = {
       name,
       in: 'query',
-      description: `Items whose ${meanings[operator](field.name)}.`,
+      description: `Items whose ${meanings[operator](compared)}.`,
     }
     if (operator === 'isNull') return { ...described, schema: { type: 'boolean' } }
     if (operator === 'contains' || operator === 'startsWith')
@@ -37,6 +41,6 @@ export function operatorParameters({ operators }: PublishedCollection): readonly
     }
     // A value between those of an enumeration can be compared as well.
     const { enum: _values, ...any } = schema
-    return { ...described, schema: operator === 'ne' ? schema : any }
+    return { ...described, schema: operator === 'ne' || operator === 'eq' ? schema : any }
   })
 }

@@ -75,7 +75,7 @@ export function pageParameters(
   const isRejected = options.limitExcess === 'reject'
   return [
     ...conditions(listed.fields, requiredFilters),
-    ...operatorParameters(listed),
+    ...operatorParameters(described.operators),
     inQuery(
       limit.name,
       `The number of items in the page. Default: ${pageSize.default}. ${isRejected ? 'Maximum' : 'A larger number than the maximum gives the maximum'}: ${pageSize.maximum}.`,

@@ -1,5 +1,5 @@
 import type { PublishedField } from '../definition/published-field.ts'
-import type { PublishedOperator } from '../definition/published-operators.ts'
+import type { AskedOperator } from './asked-operators.ts'
 import { hasLengthWithin } from '../protocol/code-points.ts'
 import { malformedQuery } from '../protocol/query.ts'
 import { equal, type Condition } from './query.ts'
@@ -17,12 +17,33 @@ export function requireFewOperators(count: number): void {
 /** Returns the condition of a parameter with an operator. Throws MALFORMED_QUERY for an invalid value. */
 export function askedCondition(
   parameter: string,
-  { field, operator }: PublishedOperator,
+  asked: AskedOperator,
+  texts: readonly string[],
+): Condition {
+  const condition = fieldCondition(parameter, asked, texts)
+  const { through } = asked
+  if (through === undefined) return condition
+  const { collection, fields } = through
+  // The condition of the client is the first one: see `askedPart`.
+  return { is: 'through', collection, fields, conditions: [condition, ...through.rows()] }
+}
+
+/** Returns what the caller asked for, without the row rule of another collection. */
+export function askedPart(condition: Condition): Condition {
+  if (condition.is !== 'through') return condition
+  return { ...condition, conditions: condition.conditions.slice(0, 1) }
+}
+
+function fieldCondition(
+  parameter: string,
+  { field, operator }: AskedOperator,
   texts: readonly string[],
 ): Condition {
   const [text = ''] = texts
   const { name } = field
   switch (operator) {
+    case 'eq':
+      return equality(parameter, field, text)
     case 'ne':
       return not(equality(parameter, field, text))
     case 'in':

@@ -3,6 +3,7 @@ import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import { cursorTooLong, decodeCursor, encodeCursor, type Cursor } from '../protocol/cursor.ts'
+import { askedPart } from './asked-condition.ts'
 import { digestOf } from './digest.ts'
 import { anyOf, positionFields, rangesAfter, type PositionField } from './keyset.ts'
 import { partsOf, type Condition, type Row, type StorageQuery } from './query.ts'
@@ -53,7 +54,7 @@ export function planCursor(
     application,
     name,
     sort.map(({ field, descending }) => [field, descending]),
-    conditions.map((condition) => JSON.stringify(partsOf(condition))).toSorted(),
+    conditions.map((condition) => JSON.stringify(partsOf(askedPart(condition)))).toSorted(),
     search?.text ?? null,
   ])
   const mismatch = () =>

@@ -33,6 +33,7 @@ import {
   resolveSort,
   type PageRules,
 } from './resolve.ts'
+import type { AskedOperator } from './asked-operators.ts'
 import { checkSubmitted } from './submitted.ts'
 import type { View } from './view.ts'
 
@@ -41,7 +42,11 @@ export interface Resource {
   readonly view: View
   /** The raw key of an item path; undefined for the path of a collection. */
   readonly key: string | undefined
+  /** The parameters with an operator. Default: those on fields of the view. */
+  readonly operators?: ReadonlyMap<string, AskedOperator> | undefined
 }
+
+type Asked = Pick<Resource, 'view' | 'operators'>
 
 type Methods = Readonly<Record<string, PublishedEventName>>
 
@@ -89,7 +94,7 @@ function isPublished(
  */
 export function resolveQuery(
   name: PublishedEventName,
-  { view, key }: Resource,
+  { view, key, operators }: Resource,
   query: DecodedQuery,
   rules: PageRules,
 ): PlannedQuery {
@@ -99,7 +104,9 @@ export function resolveQuery(
     return itemQuery(view, [])
   }
   const isPage = key === undefined && !view.collection.singleton
-  return isPage ? resolvePageQuery(view, query, rules) : resolveItemQuery(view, query)
+  return isPage
+    ? resolvePageQuery({ view, operators }, query, rules)
+    : resolveItemQuery({ view, operators }, query)
 }
 
 /**
@@ -184,11 +191,15 @@ export function pageQuery(
   return { conditions: withRows(conditions, view), search, sort, limit, offset, select, count }
 }
 
-function resolvePageQuery(view: View, query: DecodedQuery, rules: PageRules): PlannedQuery {
+function resolvePageQuery(
+  { view, operators }: Asked,
+  query: DecodedQuery,
+  rules: PageRules,
+): PlannedQuery {
   const { limit, offset = 0, after, sort, fields, q, count = false } = query.collection
   const { collection, listed } = view
   if (after !== undefined) requireCursors(collection, query)
-  const conditions = resolveConditions(listed, query.conditions, query.lists)
+  const conditions = resolveConditions(listed, query, operators)
   requireFilters(collection, query)
   const page = pageQuery(view, {
     conditions,
@@ -216,11 +227,11 @@ function requireCursors({ hasCursor }: PublishedCollection, { collection }: Deco
 }
 
 // Field names in the query of an item are further conditions.
-function resolveItemQuery(view: View, query: DecodedQuery): PlannedQuery {
+function resolveItemQuery({ view, operators }: Asked, query: DecodedQuery): PlannedQuery {
   if (Object.keys(query.collection).length > 0) {
     throw malformedQuery('Parameters with a $ prefix act on collections, not on items.')
   }
-  const item = itemQuery(view, resolveConditions(view.listed, query.conditions, query.lists))
+  const item = itemQuery(view, resolveConditions(view.listed, query, operators))
   return withComputed(item, view.collection, view.readable.computed)
 }
 

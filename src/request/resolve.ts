@@ -4,8 +4,15 @@ import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { notFound } from '../errors.ts'
 import { decodeKey } from '../protocol/key.ts'
-import { malformedQuery, unknownField, unknownParameter, type SortKey } from '../protocol/query.ts'
+import {
+  malformedQuery,
+  unknownField,
+  unknownParameter,
+  type DecodedQuery,
+  type SortKey,
+} from '../protocol/query.ts'
 import { askedCondition, equality, requireFewOperators } from './asked-condition.ts'
+import type { AskedOperator } from './asked-operators.ts'
 import type { Condition, SortField } from './query.ts'
 
 const maxSortKeys = 10
@@ -56,17 +63,17 @@ export function keyIn(
  */
 export function resolveConditions(
   collection: PublishedCollection,
-  conditions: ReadonlyMap<string, string>,
-  lists?: ReadonlyMap<string, readonly string[]>,
+  { conditions, lists }: Pick<DecodedQuery, 'conditions' | 'lists'>,
+  operators: ReadonlyMap<string, AskedOperator> = collection.operators,
 ): readonly Condition[] {
-  let operators = 0
+  let count = 0
   return Array.from(conditions, ([name, text]) => {
     const field = collection.byName.get(name)
     if (field === undefined) {
-      const compared = collection.operators.get(name)
-      if (compared !== undefined) {
-        requireFewOperators(++operators)
-        return askedCondition(name, compared, lists?.get(name) ?? [text])
+      const asked = operators.get(name)
+      if (asked !== undefined) {
+        requireFewOperators(++count)
+        return askedCondition(name, asked, lists?.get(name) ?? [text])
       }
       if (collection.responseFields.has(name)) throw malformedQuery(notFilterable(name))
       throw unknownParameter(name)

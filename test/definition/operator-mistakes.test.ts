@@ -44,13 +44,19 @@ test.each<[unknown, readonly string[]]>([
     ['operators.long: long can not be filtered, because pages leave it out: leave it out'],
   ],
   [{ name: ['in', 'in'] }, ['operators.name: name each operator once']],
+  [
+    { name: ['eq'] },
+    [
+      'operators.name: eq does not apply to a field of type text; its operators are ne, in, notIn, isNull, lt, lte, gt, gte, contains, startsWith',
+    ],
+  ],
 ])('%j has its mistakes', (operators, mistakes) => {
   expect(mistakesOf(operators)).toEqual(mistakes)
 })
 
 test.each<[unknown, string]>([
   [{ name: [] }, 'operators.name'],
-  [{ name: ['in', 'eq'] }, 'operators.name.1: must be one of ne, in, notIn, isNull, lt'],
+  [{ name: ['in', 'nin'] }, 'operators.name.1: must be one of eq, ne, in, notIn, isNull, lt'],
   [{ name: 'in' }, 'operators: must be true, or must be indexed, or must be a list'],
   [{ constructor: ['in'] }, 'operators.constructor: constructor is not a field'],
   [JSON.parse('{"__proto__": ["in"]}'), 'operators.__proto__'],

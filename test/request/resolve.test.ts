@@ -47,7 +47,8 @@ test('a fraction of zero is not canonical in keys and conditions', () => {
     const zero = at.replace(/Z?$/, '.000$&')
     expect(resolveKey(times, at)).toEqual([at])
     expect(() => resolveKey(times, zero)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
-    const equal = (text: string) => resolveConditions(times, new Map([['at', text]]))
+    const equal = (text: string) =>
+      resolveConditions(times, { conditions: new Map([['at', text]]) })
     expect(equal(at)).toEqual([{ field: 'at', is: 'equal', value: at }])
     expect(() => equal(zero)).toThrow('at must be a real date and time')
   }
@@ -121,12 +122,12 @@ test('conditions compare stored values, and an empty string finds missing values
     ['open', 'true'],
     ['day', '2024-02-29'],
   ])
-  expect(resolveConditions(visits, given)).toEqual([
+  expect(resolveConditions(visits, { conditions: given })).toEqual([
     { field: 'city', is: 'empty' },
     { field: 'open', is: 'equal', value: true },
     { field: 'day', is: 'equal', value: '2024-02-29' },
   ])
-  expect(resolveConditions(visits, new Map())).toEqual([])
+  expect(resolveConditions(visits, { conditions: new Map() })).toEqual([])
 })
 
 test.each([
@@ -140,7 +141,7 @@ test.each([
     'The parameter day must be a real day in the form YYYY-MM-DD, in canonical form.',
   ],
 ])('the condition %s=%s is rejected', (name, value, message) => {
-  expect(() => resolveConditions(visits, new Map([[name, value]]))).toThrow(
+  expect(() => resolveConditions(visits, { conditions: new Map([[name, value]]) })).toThrow(
     expect.objectContaining({ code: 'MALFORMED_QUERY', message }),
   )
 })

@@ -30,6 +30,12 @@ const goods = defineCollection({
   },
   operators: { size: ['gte', 'lt', 'in'], name: ['startsWith', 'isNull'], state: ['in', 'ne'] },
 })
+const moved = defineCollection({
+  key: 'id',
+  fields: { id: integer(), goodId: integer({ references: 'goods' }) },
+  relations: { good: 'goodId' },
+  operators: { id: ['gte'], 'good.name': ['eq', 'in'], 'good.size': ['gte'] },
+})
 const every = withBehaviour(
   defineCollection({
     key: 'id',
@@ -39,7 +45,7 @@ const every = withBehaviour(
   { validations: [] },
 )
 const indexed = defineCollection({ key: 'id', fields: { id: integer() }, operators: 'indexed' })
-const applications = { sales: { collections: { lines, notes, goods, every, indexed } } }
+const applications = { sales: { collections: { lines, notes, goods, moved, every, indexed } } }
 const service = createService({
   applications,
   storage: memoryStorage(),
@@ -123,6 +129,15 @@ export async function operators(): Promise<void> {
   await collection('sales', 'indexed').filter({ id: { gte: 1, in: [1, 2] } })
   // @ts-expect-error an index does not find what differs
   await collection('sales', 'indexed').filter({ id: { ne: 1 } })
+  const related = collection('sales', 'moved')
+  await related.filter({ 'good.name': 'x', 'good.size': { gte: 5 }, id: { gte: 1 } })
+  await related.filter({ 'good.name': { in: ['x', null] } })
+  // @ts-expect-error the operator is off
+  await related.filter({ 'good.size': 5 })
+  // @ts-expect-error the operator is off
+  await related.filter({ 'good.name': { ne: 'x' } })
+  // @ts-expect-error no operator of the field is on
+  await related.filter({ 'good.state': 'open' })
   const { items } = await collection('sales', 'goods').filter({}, { fields: ['size'] })
   const size: number | null | undefined = items[0]?.size
   console.log(size)
@@ -133,7 +148,7 @@ export async function operators(): Promise<void> {
   // @ts-expect-error no such field, beside another one
   defineCollection({ key: 'id', fields, operators: { name: ['in'], nam: ['in'] } })
   // @ts-expect-error no such operator
-  defineCollection({ key: 'id', fields, operators: { name: ['eq'] } })
+  defineCollection({ key: 'id', fields, operators: { name: ['like'] } })
   // @ts-expect-error no such word
   defineCollection({ key: 'id', fields, operators: 'all' })
 }

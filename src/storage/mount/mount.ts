@@ -86,6 +86,10 @@ class Mounts {
         const other = collection.siblings.get(name)
         if (other !== undefined) this.#requireHome(collection, other)
       }
+      for (const { collection: name } of collection.related.values()) {
+        const other = collection.siblings.get(name)
+        if (other !== undefined) this.#requireHome(collection, other, 'A condition')
+      }
     }
     for (const adapter of this.distinct) {
       const own = collections.filter((collection) => this.#homes.get(collection) === adapter)
@@ -188,10 +192,14 @@ class Mounts {
     return this.#homeOf(collection)
   }
 
-  #requireHome(collection: PublishedCollection, other: PublishedCollection): void {
+  #requireHome(
+    collection: PublishedCollection,
+    other: PublishedCollection,
+    what = 'The row rule',
+  ): void {
     if (this.#homeOf(collection) === this.#homeOf(other)) return
     throw new TypeError(
-      `The row rule of ${pathOf(collection)} goes through ${other.name}, which is in another storage. Mount both in one.`,
+      `${what} of ${pathOf(collection)} goes through ${other.name}, which is in another storage. Mount both in one.`,
     )
   }
 }
