@@ -7,7 +7,7 @@ import { completeMysql } from '../../../src/storage/mysql/options.ts'
 import { sql } from '../../../src/storage/sql/fragments.ts'
 import { pageStatement } from '../../../src/storage/sql/statements.ts'
 import { missingServer, numbersTable, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
-import { items, testPlans } from '../sql/plan-cases.ts'
+import { items, testOperatorPlans, testPlans } from '../sql/plan-cases.ts'
 
 const missing = await missingServer()
 
@@ -54,5 +54,15 @@ describe.skipIf(missing !== undefined)('the plan of a page of MariaDB', () => {
       'of a column that ignores case': /ref loose/,
     },
     / ALL /,
+  )
+
+  testOperatorPlans(
+    planOf,
+    {
+      key: /range PRIMARY/,
+      name: /(range|ref|ref_or_null) items_name/,
+      rank: /(range|ref) items_rank/,
+    },
+    / (range|ref|ref_or_null) /,
   )
 })

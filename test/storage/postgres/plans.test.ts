@@ -10,7 +10,7 @@ import type { Condition, SortField } from '../../../src/request/query.ts'
 import { pageStatement } from '../../../src/storage/sql/statements.ts'
 import { raw, sql } from '../../../src/storage/sql/fragments.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
-import { items, testPlans } from '../sql/plan-cases.ts'
+import { items, testOperatorPlans, testPlans } from '../sql/plan-cases.ts'
 
 const missing = await missingServer()
 
@@ -93,5 +93,11 @@ describe.skipIf(missing !== undefined)('the plan of a page of PostgreSQL', () =>
       'of a column that ignores case': /Index Scan on loose/,
     },
     /Seq Scan on items/,
+  )
+
+  testOperatorPlans(
+    planOf,
+    { key: /items_pkey/, name: /items_name/, rank: /items_rank/ },
+    /Index Cond: \((?!.* IS NOT NULL\))/,
   )
 })
