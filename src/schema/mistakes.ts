@@ -5,6 +5,7 @@ import { differencesOf } from './compare.ts'
 import type { Compared, FoundTables, TableDialect } from './database.ts'
 import type { Difference } from './differences.ts'
 import { createTables } from './missing-statements.ts'
+import { operatorIndexMistakes } from './operator-indexes.ts'
 import { addColumn, bareColumn, columnDefinition, createIndex } from './statements.ts'
 
 /** Returns the mistakes of definitions that a database can't keep, whatever its tables are. */
@@ -54,10 +55,12 @@ export function collectionMistakes(
   const table = tables.find(collection.table)
   if (table === undefined) return [missingTable(tables, collection, collections)]
   const compared = { tables, table, collection, collections }
-  return differencesOf(compared).map((difference) => {
+  const differences = differencesOf(compared).map((difference) => {
     const field = 'field' in difference ? difference.field : undefined
     return `${nameOf(collection, field)}: ${textOf(compared, difference)}`
   })
+  const indexes = operatorIndexMistakes(tables.dialect, table, collection)
+  return [...differences, ...indexes.map((text) => `${nameOf(collection)}: ${text}`)]
 }
 
 function missingTable(
