@@ -22,7 +22,7 @@ export type FilterCall<C extends CollectionShape> = ServingContext & {
   readonly conditions: EqualConditions<C>
   /**
    * The other conditions that items must meet: conditions of row rules, handlers and in-process calls that are
-   * more than a value, and the conditions of a cursor. Undefined if there are none.
+   * more than a value, and the operators and the cursor of an HTTP request. Undefined if there are none.
    */
   readonly where: Conditions<C> | undefined
   /** What one of the fields must contain. The text is in lower case, as `$q` compares. */
