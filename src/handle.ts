@@ -33,6 +33,7 @@ import { decodeIgnoredWarnings } from './protocol/warnings.ts'
 import type { Publication } from './publication.ts'
 import { askedOperators } from './request/asked-operators.ts'
 import { encodeOutcome, type Outcome } from './request/outcome.ts'
+import { withExpandParameter } from './request/expand.ts'
 import { planEvent, resolveQuery, routeMethod } from './request/plan.ts'
 import {
   expectedStates,
@@ -188,7 +189,9 @@ function reply(
     (outcome) => {
       const written = replyTo(dependencies, event, outcome, language)
       return whenDone(written, (own) => {
-        if (slot !== undefined) cache?.keep(slot, { reply: own, outcome: outcome.type })
+        // Related items depend on more than the collection and its view.
+        const isKept = !('expanded' in event)
+        if (slot !== undefined && isKept) cache?.keep(slot, { reply: own, outcome: outcome.type })
         return unlessCurrent(own, request)
       })
     },
@@ -214,10 +217,10 @@ function eventOf(
   ignoredWarnings: string | undefined,
 ): { readonly event: DataEvent; readonly confirmed: ReadonlySet<string> } {
   const operators = askedOperators(view, principal)
-  const resource = { view, key: route.path.key, operators }
+  const resource = { view, caller: principal, key: route.path.key, operators }
   const kept = plannedRead(route, view)
-  const query =
-    kept?.query ?? resolveQuery(route.name, resource, decodeQuery(cleanQuery, operators), options)
+  const decode = () => decodeQuery(cleanQuery, withExpandParameter(operators, view, principal))
+  const query = kept?.query ?? resolveQuery(route.name, resource, decode(), options)
   const confirmed = decodeIgnoredWarnings(ignoredWarnings)
   if (kept !== undefined) return { event: kept, confirmed }
   const expected = expectedStates(view.collection, route.name, request)

@@ -2,7 +2,7 @@ import type { PublishedEventName } from '../definition/handler.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { ResourcePath } from '../protocol/path.ts'
 import type { DataEvent, FilterEvent } from '../request/event.ts'
-import { withRows } from '../request/plan.ts'
+import { withRows } from '../request/plan-query.ts'
 import type { Condition, StorageQuery } from '../request/query.ts'
 import type { View } from '../request/view.ts'
 import { generations } from './generations.ts'
@@ -63,6 +63,8 @@ export function createReadPlans(): ReadPlans {
       if (event.type !== 'Filter' || !event.collection.filtersDirectly) return
       // The row rule of another collection depends on the caller.
       if (event.collection.related.size > 0 && event.query.conditions.some(isThrough)) return
+      // The rights on the related items may be others the next time.
+      if (event.expanded !== undefined) return
       if (target.length > maxTargetLength || !seen.isRepeated(target, '')) return
       const { plans = [] } = route
       if (plans.length >= maxViews) plans.length = 0

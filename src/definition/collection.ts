@@ -31,6 +31,18 @@ export interface ConcurrencyData<Name extends string = string> {
   readonly version?: Name
 }
 
+/** The items of another collection that refer to an item, in the order and number in which a response lists them. */
+export interface ExpandData {
+  /** The endpoint name of a collection of the same application. */
+  readonly from: string
+  /** The fields of its reference. Only needed if it has several references to this collection. */
+  readonly reference?: string | readonly string[]
+  /** The order, in the form of `defaultSort`. Default: that of its pages. */
+  readonly sort?: string | readonly string[]
+  /** The most items in one list, from 1 to 100. Default 20. */
+  readonly limit?: number
+}
+
 /** What a table has that `rowgate schema` leaves as it is. Columns are named as in the database. */
 export interface UnmanagedData {
   /** Columns of which no field is published. */
@@ -68,7 +80,7 @@ export interface CollectionData {
   readonly concurrency?: ConcurrencyData
   /**
    * Names for references, by which `operators` lead to the referenced item: `{ customer: 'customerId' }`, or a list of
-   * fields. Default: none.
+   * fields. Default: the names that `expand` has for references.
    */
   readonly relations?: Readonly<Record<string, string | readonly string[]>>
   /**
@@ -117,6 +129,11 @@ export interface CollectionData {
    * key of the other one. A reference of one field is an option of that field.
    */
   readonly references?: readonly ReferenceData[]
+  /**
+   * The related items that `$expand` adds to the items of a response, by the name of their member: the item that a
+   * reference leads to (the fields of the reference), or the items that refer to this one. Default: none.
+   */
+  readonly expand?: Readonly<Record<string, string | readonly string[] | ExpandData>>
   /**
    * What the table has that the definition leaves to the database: `rowgate schema` neither changes nor drops it.
    * `rowgate introspect` writes here what a definition can't express. Default: nothing.
@@ -169,6 +186,7 @@ type CollectionDataOf<Name extends string> = Omit<
   | 'unique'
   | 'index'
   | 'references'
+  | 'expand'
 > & {
   readonly defaultSort?: readonly NoInfer<Name | `-${Name}`>[]
   readonly concurrency?: ConcurrencyData<NoInfer<Name>>
@@ -177,6 +195,7 @@ type CollectionDataOf<Name extends string> = Omit<
   readonly unique?: readonly (readonly NoInfer<Name>[])[]
   readonly index?: readonly (readonly NoInfer<Name | `-${Name}`>[])[]
   readonly references?: readonly ReferenceData<NoInfer<Name>>[]
+  readonly expand?: Readonly<Record<string, NoInfer<Name> | readonly NoInfer<Name>[] | ExpandData>>
 }
 
 type KeyNames = string | readonly string[]

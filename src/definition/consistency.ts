@@ -1,4 +1,5 @@
 import type { ApplicationDefinitions } from './application.ts'
+import { publishableEvents } from './serve.ts'
 import { maxListedMistakes, type Mistake } from '../checks/mistakes.ts'
 import { listed, suggestion } from '../checks/nearest-name.ts'
 import { keyNamesOf, type CollectionDefinition } from './collection.ts'
@@ -14,10 +15,10 @@ import {
   type TextOptions,
 } from './field.ts'
 import { fieldTypes, mustBe } from './field-type.ts'
+import { expandMistakes } from './expansions.ts'
 import { operatorMistakes, relatedMistakes } from './operator-mistakes.ts'
 import { pageMistakes, unreadableOrder } from './page-mistakes.ts'
 import { isPattern } from './pattern.ts'
-import { publishableEvents } from './published.ts'
 import { cascadeMistakes, groupMistakes, referenceMistakes } from './relation-mistakes.ts'
 import { rightsMistakes, rowRuleMistakes } from './rights-mistakes.ts'
 import { throughMistakes } from './rule-mistakes.ts'
@@ -46,6 +47,7 @@ export function inconsistencies(
         ...checkCollection(definition, maxPageSize),
         ...unreadableOrder(application, definition),
         ...referenceMistakes(application, definition),
+        ...expandMistakes(application, collection, definition),
         ...rowRuleMistakes(application, collection),
         ...relatedMistakes(application, definition),
       ]

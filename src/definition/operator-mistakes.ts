@@ -4,8 +4,8 @@ import type { ApplicationDefinition } from './application.ts'
 import type { CollectionDefinition } from './collection.ts'
 import { fieldOf, type Field } from './field.ts'
 import { operatorsFor, type RelatedOperatorName } from './operators.ts'
-import { publishableEvents } from './published.ts'
-import { leadingFields, referenceOf } from './published-operators.ts'
+import { publishableEvents } from './serve.ts'
+import { leadingFields, referenceOf, namedReferences } from './published-operators.ts'
 import type { DeclaredReference } from './relations.ts'
 import { isServed } from './serve.ts'
 import { throughMistake } from './through.ts'
@@ -72,7 +72,8 @@ export function relatedMistakes(
   { collections }: ApplicationDefinition,
   collection: CollectionDefinition,
 ): readonly Mistake[] {
-  const { relations = {}, fields, computed = {} } = collection
+  const { relations = {}, expand = {}, fields, computed = {} } = collection
+  const named = namedReferences(collection)
   const mistakes: Mistake[] = []
   const add = (place: string, advice: string): void => {
     mistakes.push({ place, advice })
@@ -83,6 +84,8 @@ export function relatedMistakes(
       add(place, `${relation} is a field: choose another name`)
     else if (referenceOf(collection, relation) === undefined)
       add(place, 'must name the field, or the fields, of a reference of the collection')
+    else if (Object.hasOwn(expand, relation))
+      add(place, `leave it out: expand names ${relation} already`)
   }
   const { operators } = collection
   if (typeof operators !== 'object') return mistakes
@@ -91,10 +94,10 @@ export function relatedMistakes(
     if (rest.length === 0) continue
     const place = `operators.${key}`
     const reference = referenceOf(collection, relation)
-    if (!Object.hasOwn(relations, relation))
+    if (!Object.hasOwn(named, relation))
       add(
         place,
-        `${relation} is not a relation; ${suggestion(relation, Object.keys(relations), 'relations')}`,
+        `${relation} is not a relation; ${suggestion(relation, Object.keys(named), 'relations')}`,
       )
     if (reference === undefined) continue
     const { collection: target } = reference

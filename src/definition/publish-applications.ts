@@ -1,8 +1,10 @@
 import type { ApplicationDefinitions } from './application.ts'
+import { publishExpansions } from './expansions.ts'
 import {
   publishCollection,
   type IncomingReference,
   type PublishedCollection,
+  type PublishedExpansion,
   type PublishOptions,
   type Reference,
 } from './published.ts'
@@ -27,7 +29,8 @@ export function publishApplications(
     return Object.entries(collections).map(([name, definition]) => {
       const references: Reference[] = []
       const referredBy: IncomingReference[] = []
-      const relations = { references, referredBy, siblings }
+      const expansions: PublishedExpansion[] = []
+      const relations = { references, referredBy, expansions, siblings }
       const options = { ...limits, roles, relations }
       const collection = publishCollection(application, name, definition, options)
       siblings.set(name, collection)
@@ -38,6 +41,10 @@ export function publishApplications(
   for (const { collection, relations } of published) {
     for (const reference of referencesOf(collection)) relations.references.push(reference)
     Object.freeze(relations.references)
+  }
+  for (const { collection, relations } of published) {
+    relations.expansions.push(...publishExpansions(collection))
+    Object.freeze(relations.expansions)
   }
   const references = all.flatMap((collection) => collection.references)
   const byTable = grouped(references, ({ to }) => to.table.toLowerCase())

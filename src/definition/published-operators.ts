@@ -119,13 +119,25 @@ export function referenceOf(
   definition: CollectionDefinition,
   relation: string,
 ): DeclaredReference | undefined {
-  const { relations = {} } = definition
+  const relations = namedReferences(definition)
   const given = Object.hasOwn(relations, relation) ? relations[relation] : undefined
   if (given === undefined) return undefined
   const names = keyNamesOf({ key: given })
   return declaredReferences(definition).find(
     ({ fields }) => fields.length === names.length && fields.every((one, at) => one === names[at]),
   )
+}
+
+/** Returns the names of the references of a definition: those of `relations`, and those that `expand` has. */
+export function namedReferences({
+  relations = {},
+  expand = {},
+}: CollectionDefinition): Readonly<Record<string, string | readonly string[]>> {
+  const expanded = Object.entries(expand).filter(
+    (entry): entry is [string, string | readonly string[]] =>
+      typeof entry[1] === 'string' || Array.isArray(entry[1]),
+  )
+  return { ...Object.fromEntries(expanded), ...relations }
 }
 
 function isListOperator(operator: RelatedOperatorName): boolean {

@@ -10,8 +10,8 @@ import { publishHandlers, repeatableEvents, type PublishedHandlers } from './han
 import { operatorsOf, publishOperators, type OperatorParameters } from './published-operators.ts'
 import { publishField, type PublishedField } from './published-field.ts'
 import { publishGroups, type IndexField } from './relations.ts'
-import type { EventRoles, RowRule } from './rights.ts'
-import { servesEvent, type Serve } from './serve.ts'
+import { rolesByEvent, type RowRule } from './rights.ts'
+import { publishableEvents, type Serve } from './serve.ts'
 import type { ValidatedEvent, Validation } from './validation.ts'
 import { defaultTargetLength, encodePath } from '../protocol/path.ts'
 import { parameters, type SortKey } from '../protocol/query.ts'
@@ -46,6 +46,8 @@ export interface PublishedCollection extends OperatorParameters {
   readonly references: readonly Reference[]
   /** The references to its items, or to items of a table whose name differs in case only. */
   readonly referredBy: readonly IncomingReference[]
+  /** The relations whose items clients can ask for with its own. */
+  readonly expansions: readonly PublishedExpansion[]
   /** The fields that end every sort order: the key, or without a key all sortable fields. */
   readonly tieBreakers: readonly PublishedField[]
   /** The names of all fields, of those included by default, and of those that `$q` searches. */
@@ -69,7 +71,7 @@ export interface PublishedCollection extends OperatorParameters {
   /** Whether the path of the collection leads to its single item. */
   readonly singleton: boolean
   /** The lists of roles by event: a caller needs one role of each list. */
-  readonly rolesFor: Readonly<Record<PublishedEventName | 'Custom', readonly (readonly string[])[]>>
+  readonly rolesFor: ReturnType<typeof rolesByEvent>
   readonly rows: RowRule<CollectionShape> | undefined
   /** The collections of its application by name. */
   readonly siblings: ReadonlyMap<string, PublishedCollection>
@@ -108,6 +110,22 @@ export interface IncomingReference {
   readonly key: readonly PublishedField[]
 }
 
+/** A relation whose items clients can ask for with the items of a collection. */
+export interface PublishedExpansion {
+  /** The member of an item that has them. */
+  readonly name: string
+  /** Whether an item has any number of them, or at most one. */
+  readonly isMany: boolean
+  readonly to: PublishedCollection
+  /** The fields of the item, and those of the others that have the same values. */
+  readonly own: readonly PublishedField[]
+  readonly theirs: readonly PublishedField[]
+  /** Their order. */
+  readonly sort: readonly SortKey[]
+  /** The most of them in one item. */
+  readonly limit: number
+}
+
 type Rule = Validation<Draft<CollectionShape>>
 
 /** The options of its application and service that a collection depends on. */
@@ -119,12 +137,16 @@ export interface PublishOptions {
   /** The roles that may use the application. Default: every caller. */
   readonly roles?: readonly string[] | undefined
   /** What `publishApplications` fills with references and siblings. Default: the collection has none. */
-  readonly relations?: Pick<PublishedCollection, 'references' | 'referredBy' | 'siblings'>
+  readonly relations?: Pick<
+    PublishedCollection,
+    'references' | 'referredBy' | 'expansions' | 'siblings'
+  >
 }
 
 const unrelated = Object.freeze({
   references: Object.freeze([]),
   referredBy: Object.freeze([]),
+  expansions: Object.freeze([]),
   siblings: new Map<string, PublishedCollection>(),
 })
 
@@ -211,23 +233,6 @@ export function withFields(
   })
 }
 
-/**
- * Returns the events that a collection can publish. Without a key, items have no path; a served collection
- * needs a function for each event.
- */
-export function publishableEvents({
-  key = [],
-  singleton,
-  serve,
-}: Pick<CollectionDefinition, 'key' | 'singleton' | 'serve'>): readonly PublishedEventName[] {
-  const events = singleton === true ? singletonEvents : key.length > 0 ? allEvents : keylessEvents
-  return serve === undefined ? events : events.filter((event) => servesEvent(serve, event))
-}
-
-const allEvents = ['Filter', 'Insert', 'Update', 'Delete'] as const
-const keylessEvents = ['Filter', 'Insert'] as const
-const singletonEvents = ['Filter'] as const
-
 type Selections = Pick<
   PublishedCollection,
   | 'fields'
@@ -261,21 +266,6 @@ function selections(
     allNames: namesOf(fields),
     defaultNames: namesOf(fields.filter((field) => field.includeByDefault)),
     searchNames: namesOf(fields.filter((field) => field.search)),
-  }
-}
-
-function rolesByEvent(
-  everyEvent: readonly (readonly string[] | undefined)[],
-  byEvent: EventRoles = {},
-): PublishedCollection['rolesFor'] {
-  const lists = (event?: PublishedEventName) =>
-    [...everyEvent, event && byEvent[event]].filter((roles) => roles !== undefined)
-  return {
-    Filter: lists('Filter'),
-    Insert: lists('Insert'),
-    Update: lists('Update'),
-    Delete: lists('Delete'),
-    Custom: lists(),
   }
 }
 

@@ -1,3 +1,4 @@
+import { publishableEvents } from './serve.ts'
 import { maxListedMistakes, type Mistake } from '../checks/mistakes.ts'
 import { listed, suggestion } from '../checks/nearest-name.ts'
 import { isPlainObject } from '../checks/plain-object.ts'
@@ -7,7 +8,6 @@ import { isThrough, type Through } from './conditions.ts'
 import { fieldTypes, isValueOf, mustBe } from './field-type.ts'
 import { fieldOf, type Field } from './field.ts'
 import type { PublishedEventName } from './handler.ts'
-import { publishableEvents } from './published.ts'
 import { isOwnValue } from './rights.ts'
 import { throughMistake } from './through.ts'
 

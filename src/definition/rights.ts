@@ -49,3 +49,19 @@ export function isOwnValue(given: unknown): given is OwnValue {
   if (!isPlainObject(given) || Object.keys(given).length !== 1) return false
   return typeof given['attribute'] === 'string' || given['principal'] === 'user'
 }
+
+/** Returns the lists of roles of each event: those of all events, and its own. */
+export function rolesByEvent(
+  everyEvent: readonly (readonly string[] | undefined)[],
+  byEvent: EventRoles = {},
+): Readonly<Record<PublishedEventName | 'Custom', readonly (readonly string[])[]>> {
+  const lists = (event?: PublishedEventName) =>
+    [...everyEvent, event && byEvent[event]].filter((roles) => roles !== undefined)
+  return {
+    Filter: lists('Filter'),
+    Insert: lists('Insert'),
+    Update: lists('Update'),
+    Delete: lists('Delete'),
+    Custom: lists(),
+  }
+}

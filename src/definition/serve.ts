@@ -125,6 +125,27 @@ export function servesEvent(serve: Serve<CollectionShape>, event: PublishedEvent
   }
 }
 
+/**
+ * Returns the events that a collection can publish. Without a key, items have no path; a served collection
+ * needs a function for each event.
+ */
+export function publishableEvents({
+  key = [],
+  singleton,
+  serve,
+}: {
+  readonly key?: string | readonly string[] | undefined
+  readonly singleton?: boolean | undefined
+  readonly serve?: Serve<CollectionShape> | undefined
+}): readonly PublishedEventName[] {
+  const events = singleton === true ? singletonEvents : key.length > 0 ? allEvents : keylessEvents
+  return serve === undefined ? events : events.filter((event) => servesEvent(serve, event))
+}
+
+const allEvents = ['Filter', 'Insert', 'Update', 'Delete'] as const
+const keylessEvents = ['Filter', 'Insert'] as const
+const singletonEvents = ['Filter'] as const
+
 /** Returns whether a collection is served by functions, including one that was exported without them. */
 export function isServed({
   serve,

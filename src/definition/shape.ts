@@ -6,6 +6,7 @@ import {
   wholeNumber,
 } from '../checks/option-shapes.ts'
 import { messageText } from '../messages/languages.ts'
+import { maxExpandedItems } from './expansions.ts'
 import { operatorNames } from './operators.ts'
 import { count, fieldName, fieldShape, onDelete, roleNames, type Form } from './field-shape.ts'
 
@@ -177,6 +178,29 @@ const operators = z.optional(
 const fieldGroup = z.array(z.string()).check(z.minLength(1, 'must name at least one field'))
 const columnGroup = z.array(z.string()).check(z.minLength(1, 'must name at least one column'))
 
+const unmanaged = z.optional(
+  z.strictObject({
+    columns: z.optional(z.array(z.string())),
+    foreignKeys: z.optional(z.array(columnGroup)),
+  }),
+)
+
+const expand = z.optional(
+  z.record(
+    fieldName,
+    z.union([
+      z.string(),
+      fieldGroup,
+      z.strictObject({
+        from: z.string(),
+        reference: z.optional(z.union([z.string(), fieldGroup])),
+        sort: z.optional(z.union([z.string(), fieldGroup])),
+        limit: z.optional(wholeNumber(1, maxExpandedItems)),
+      }),
+    ]),
+  ),
+)
+
 const shapes: Partial<Record<Form, ReturnType<typeof createShape>>> = {}
 
 /** Returns the schema of the applications of a service. */
@@ -213,12 +237,8 @@ function createShape(form: Form) {
     references: z.optional(
       z.array(z.strictObject({ fields: fieldGroup, collection: z.string(), onDelete })),
     ),
-    unmanaged: z.optional(
-      z.strictObject({
-        columns: z.optional(z.array(z.string())),
-        foreignKeys: z.optional(z.array(columnGroup)),
-      }),
-    ),
+    expand,
+    unmanaged,
     singleton: z.optional(z.boolean()),
     roles,
     eventRoles: z.optional(

@@ -76,8 +76,7 @@ function textOutcome(event: FilterEvent, { items, count }: StorageTextPage): Out
   const { collection } = event
   const { select } = event.query
   if (event.result === 'page') {
-    const json = `[${items.join(',')}]`
-    return { type: 'page', collection, select, page: { json }, count, validations: [] }
+    return { type: 'page', collection, select, page: { items }, count, validations: [] }
   }
   const [json] = items
   if (json === undefined) throw notFound()

@@ -52,7 +52,7 @@ export async function filterPaged(
     type: 'page',
     collection,
     select,
-    page: areTexts(items) ? { json: `[${items.join(',')}]` } : { rows: items as readonly Row[] },
+    page: areTexts(items) ? { items } : { rows: items as readonly Row[] },
     count: counted.count,
     validations: [],
     notes: { next, isEstimated: counted.isEstimated },

@@ -5,6 +5,7 @@ import type { Outcome, RejectedOutcome } from '../request/outcome.ts'
 import { entriesFor } from '../request/view.ts'
 import { collectionAccess } from './access.ts'
 import { withComputed } from './computed.ts'
+import { withRelated } from './expand.ts'
 import { filterDirectly, filterInScope } from './filter.ts'
 import { Rollback } from './guard.ts'
 import { ManyRollback, prepareMany, saveMany } from './many.ts'
@@ -51,7 +52,7 @@ function eventIn(
   if (type === 'Filter' && event.query.lock === true) requireLockable(event, unit)
   if (!isShared && type === 'Filter' && collection.filtersDirectly) {
     const outcome = filterDirectly(event, unit, caller, form)
-    return whenDone(outcome, (read) => withComputed(read, event, unit.runtime.report))
+    return whenDone(outcome, (read) => complete(read, event, unit, caller))
   }
   const isServed = collection.serve !== undefined
   if (isShared && isServed && type !== 'Filter') throw notInTransaction(event)
@@ -117,10 +118,22 @@ function eventWithin(
   given: Pick<ScopeSubject, 'form' | 'prepared'>,
 ): MaybePromise<Outcome> {
   return whenDone(perform(event, unit, caller, given), (outcome) => {
-    if (outcome.type !== 'rejected') return withComputed(outcome, event, unit.runtime.report)
+    if (outcome.type !== 'rejected') return complete(outcome, event, unit, caller)
     if (unit.writes === 0) return outcome
     throw rejectedTooLate(event, unit, outcome)
   })
+}
+
+/** Returns an outcome with what its response has beyond the stored fields: computed fields and related items. */
+function complete(
+  outcome: Outcome,
+  event: DataEvent,
+  unit: Unit,
+  caller: Caller,
+): MaybePromise<Outcome> {
+  const computed = withComputed(outcome, event, unit.runtime.report)
+  if (event.type !== 'Filter' || event.expanded === undefined) return computed
+  return withRelated(computed, event, (other, form) => eventIn(unit, other, caller, form))
 }
 
 /** Reads or saves the items of an event. */

@@ -1,8 +1,10 @@
 import type { PublishedEventName } from '../definition/handler.ts'
+import type { PublishedExpansion } from '../definition/published.ts'
 import { principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { PageHost } from '../pages/page.ts'
 import { askedOperators, type AskedOperator } from '../request/asked-operators.ts'
+import { isExpandable } from '../request/expand.ts'
 import { holdsOneOf } from '../request/roles.ts'
 import { fieldsViewOf, type View } from '../request/view.ts'
 import { namesOf, type CollectionNames } from './names.ts'
@@ -33,6 +35,14 @@ export interface DescribedCollection {
   readonly hasPages: boolean
   /** Whether the audience can read single items by their key. */
   readonly hasItems: boolean
+  /** The relations whose items the audience can ask for. */
+  readonly expandable: readonly Related[]
+}
+
+/** A relation, and the start of the names of the schemas of the other collection. */
+export interface Related {
+  readonly expansion: PublishedExpansion
+  readonly schemas: string
 }
 
 /** Returns the collections of which an audience may invoke an event. */
@@ -57,11 +67,15 @@ export function describedCollections(
     const operators = [...askedOperators(view, caller)].filter(
       ([, { through }]) => through === undefined || !hides(through.collection),
     )
+    const expandable = collection.expansions
+      .filter((one) => !hides(one.to) && isExpandable(one, view, caller))
+      .map((expansion) => ({ expansion, schemas: names.get(expansion.to)?.schemas ?? '' }))
     return {
       collection,
       names: names.get(collection) as CollectionNames,
       view,
       operators: new Map(operators),
+      expandable,
       events,
       hasPages: reads && collection.hasPages && !singleton,
       hasItems: reads && key.length > 0,

@@ -17,12 +17,12 @@ export function itemSchemas(described: DescribedCollection): Readonly<Record<str
       type: 'object',
       description: `An item of ${name}, with all its fields.`,
       required: readable.map((field) => field.name),
-      properties: properties(readable, 'response'),
+      properties: { ...properties(readable, 'response'), ...relatedItems(described) },
     },
     [`${start}Row`]: {
       type: 'object',
       description: `An item of ${name} in a page: the fields that $fields selects.`,
-      properties: properties(listed, 'response'),
+      properties: { ...properties(listed, 'response'), ...relatedItems(described) },
     },
     [`${start}Insert`]: {
       type: 'object',
@@ -43,6 +43,26 @@ export function itemSchemas(described: DescribedCollection): Readonly<Record<str
       count: countSchema,
     }),
   }
+}
+
+/** Returns the members that $expand adds to an item. */
+function relatedItems({ expandable }: DescribedCollection): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(
+    expandable.map(({ expansion, schemas }): readonly [string, JsonSchema] => {
+      const { name, isMany, to, limit } = expansion
+      const item = schemaReference(`${schemas}Row`)
+      const only = `Only with $expand=${name}.`
+      if (!isMany) {
+        const description = `The item of ${to.name} that it refers to; null if there is none that you can see. ${only}`
+        return [name, { description, anyOf: [item, { type: 'null' }] }]
+      }
+      const more = { type: 'boolean', description: 'Whether there are more.' }
+      const items = { type: 'array', maxItems: limit, items: item }
+      const description = `The first items of ${to.name} that refer to it. ${only}`
+      const required = ['items', 'more']
+      return [name, { type: 'object', description, required, properties: { items, more } }]
+    }),
+  )
 }
 
 /** Returns the fields that the audience can send. */

@@ -11,7 +11,7 @@ import { hasKeys, keyParameters as keyHeaderParameters } from './idempotency.ts'
 /** A parameter of an operation. */
 export type Parameter = Readonly<Record<string, unknown>>
 
-const { limit, offset, after, sort, fields, q, count } = parameters
+const { limit, offset, after, sort, fields, q, count, expand } = parameters
 
 /** Returns the parameters that several collections share, by the name of their component. */
 export function sharedParameters({
@@ -99,15 +99,24 @@ export function pageParameters(
       {},
       ['*', ...names],
     ),
+    ...expandParameters(described),
     ...(listed.searchNames.length === 0 ? [] : [sharedParameter('Search')]),
     sharedParameter('Count'),
   ]
 }
 
+/** Returns the parameter that asks for related items, if there are any. */
+function expandParameters({ expandable }: DescribedCollection): readonly Parameter[] {
+  if (expandable.length === 0) return []
+  const names = expandable.map(({ expansion }) => expansion.name)
+  return [listInQuery(expand.name, 'The relations whose items each item has.', {}, names)]
+}
+
 /** Returns the parameters of a single item: the conditions that its pages require. */
-export function itemParameters({ collection, view }: DescribedCollection): readonly Parameter[] {
+export function itemParameters(described: DescribedCollection): readonly Parameter[] {
+  const { collection, view } = described
   const named = view.listed.fields.filter(({ name }) => collection.requiredFilters.includes(name))
-  return conditions(named, [])
+  return [...conditions(named, []), ...expandParameters(described)]
 }
 
 /** Returns the parameters of the path of an item: the parts of its key. */

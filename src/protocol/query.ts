@@ -23,6 +23,8 @@ export interface CollectionQuery {
   /** The string to search for. */
   readonly q?: string
   readonly count?: boolean
+  /** The relations whose items each item has. */
+  readonly expand?: readonly string[]
 }
 
 /** A decoded query string: the parameters with a `$`, and the conditions. */
@@ -108,6 +110,13 @@ export const parameters: ParameterTable = {
     decode: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
     encode: String,
   },
+  expand: {
+    name: '$expand',
+    description: 'The relations whose items each item has, in collections that allow it.',
+    rule: 'must list distinct names',
+    decode: (text) => distinct(text.split(',').map(decodeName), (name) => name),
+    encode: (names) => names.join(','),
+  },
 }
 
 const byName = new Map(
@@ -118,8 +127,8 @@ const maxParameters = 100
 
 /**
  * Decodes a raw query string without its `?`. Throws MALFORMED_QUERY for invalid encoding, a parameter that
- * is unknown, repeated or without a name, an invalid value, and more than 100 parameters. The conditions of
- * `known` that are lists may be repeated, and count once.
+ * is unknown, repeated or without a name, an invalid value, and more than 100 parameters. What `known` has as lists may
+ * be repeated, and counts once. Without it there, `$expand` is unknown.
  */
 export function decodeQuery(raw: string, known: KnownLists = noLists): DecodedQuery {
   if (raw === '') return emptyQuery
@@ -132,8 +141,9 @@ export function decodeQuery(raw: string, known: KnownLists = noLists): DecodedQu
       continue
     }
     const entry = byName.get(name)
-    if (entry === undefined) throw unknownParameter(name)
-    const decoded = entry.row.decode(value)
+    const isOff = entry?.member === 'expand' && !known.has(name)
+    if (entry === undefined || isOff) throw unknownParameter(name)
+    const decoded = entry.row.decode(lists.get(name)?.join() ?? value)
     if (decoded === undefined) throw malformedQuery(`The parameter ${name} ${entry.row.rule}.`)
     collection[entry.member] = decoded
   }

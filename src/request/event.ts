@@ -1,10 +1,18 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { Increment } from '../definition/increment.ts'
+import type { PublishedExpansion } from '../definition/published.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Paging } from './paging.ts'
 import type { Condition, Output, StorageQuery } from './query.ts'
 import type { Submitted } from './submitted.ts'
 import type { View } from './view.ts'
+
+/** A relation whose items a response has, as the caller may read them. */
+export interface Expanded {
+  readonly expansion: PublishedExpansion
+  /** The view of the other collection. */
+  readonly view: View
+}
 
 /** A resolved query, and what its response contains. */
 export interface PlannedQuery extends StorageQuery {
@@ -12,6 +20,8 @@ export interface PlannedQuery extends StorageQuery {
   readonly output?: Output
   /** Absent if the collection has neither cursors nor estimated counts. */
   readonly paging?: Paging
+  /** Absent if the response has no related items. Otherwise `output` is present. */
+  readonly expanded?: readonly Expanded[]
 }
 
 /** GET of a collection (`page`) or of an item (`item`). */
@@ -25,6 +35,8 @@ export interface FilterEvent {
   readonly output: Output | undefined
   /** Absent if the collection has neither cursors nor estimated counts. */
   readonly paging?: Paging
+  /** As in {@link PlannedQuery}. */
+  readonly expanded?: readonly Expanded[]
 }
 
 /** POST on a collection. */

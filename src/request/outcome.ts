@@ -27,7 +27,7 @@ export interface PageOutcome {
   readonly type: 'page'
   readonly collection: PublishedCollection
   readonly select: readonly string[]
-  readonly page: { readonly rows: readonly Row[] } | { readonly json: JsonText }
+  readonly page: { readonly rows: readonly Row[] } | { readonly items: readonly JsonText[] }
   readonly count: number | null
   readonly validations: readonly ValidationEntry[]
   /** Absent if its collection has neither cursors nor estimated counts. */
@@ -86,8 +86,8 @@ export function encodeOutcome(
   switch (outcome.type) {
     case 'page': {
       const { collection, select, page, count, notes } = outcome
-      const items = 'json' in page ? page.json : encodeRows(collection, page.rows, select)
-      const body = encodePage(items, count, validations)
+      const items = 'items' in page ? page.items : encodeRows(collection, page.rows, select)
+      const body = encodePage(`[${items.join()}]`, count, validations)
       return notes === undefined ? { status: 200, body } : { status: 200, body, notes }
     }
     case 'item': {

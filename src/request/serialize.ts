@@ -57,13 +57,13 @@ function isWhole(row: Row, names: readonly string[]): boolean {
   return index === names.length
 }
 
-/** Returns the JSON text of a page of rows. */
+/** Returns the JSON texts of rows. */
 export function encodeRows(
   collection: PublishedCollection,
   rows: readonly Row[],
   names: readonly string[],
-): JsonText {
-  return `[${rows.map((row) => encodeRow(collection, row, names)).join(',')}]`
+): readonly JsonText[] {
+  return rows.map((row) => encodeRow(collection, row, names))
 }
 
 /** Returns the JSON text of a stored value. */

@@ -203,7 +203,7 @@ describe('a page of JSON text', () => {
       type: 'page',
       collection,
       select: page.query.select,
-      page: { json: '[{"id":1},{"id":2}]' },
+      page: { items: ['{"id":1}', '{"id":2}'] },
       count: 7,
       validations: [],
     })

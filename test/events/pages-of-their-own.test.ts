@@ -168,7 +168,7 @@ test.each([
   const start = () =>
     createService({
       applications: { office: { collections: { wronged: wronged as never } } },
-      storage: memory.open().storage as never,
+      storage: memory.open().storage,
       security: openAccess(),
     })
   expect(start).toThrow(`applications.office.collections.wronged.${place}`)

@@ -117,7 +117,7 @@ test('a page is text if storage writes it, unless rows are requested', async () 
   const adapter = { ...runtime.adapter, filterText: () => ({ items: ['{}'], count: null }) }
   const page = pageOf(viewOf(collection, maria), {}, {})
   const all = Unit.outside({ ...runtime, adapter })
-  expect(await runEvent(all, page, callerOf())).toMatchObject({ page: { json: '[{}]' } })
+  expect(await runEvent(all, page, callerOf())).toMatchObject({ page: { items: ['{}'] } })
   expect(await runEvent(all, page, callerOf(), 'rows')).toMatchObject({ page: { rows: [] } })
 })
 

@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest'
-import { integer, principal, text, type CollectionDefinition } from '../../src/entries/index.ts'
+import {
+  integer,
+  principal,
+  system,
+  text,
+  type CollectionDefinition,
+} from '../../src/entries/index.ts'
 import { decodeQuery } from '../../src/protocol/query.ts'
 import {
   itemEvent,
-  pageQuery,
   planDelete,
   planEvent,
   planInsert,
@@ -11,6 +16,7 @@ import {
   resolveQuery,
   routeMethod,
 } from '../../src/request/plan.ts'
+import { pageQuery } from '../../src/request/plan-query.ts'
 import { viewOf, wholeView, type View } from '../../src/request/view.ts'
 import { publishCollection } from '../../src/entries/storage.ts'
 
@@ -33,12 +39,12 @@ function publish(definition: CollectionDefinition) {
 
 /** Resolves the query of a request for a page. */
 function pageOf(view: View, query: string) {
-  return resolveQuery('Filter', { view, key: undefined }, decodeQuery(query), rules)
+  return resolveQuery('Filter', { view, caller: system, key: undefined }, decodeQuery(query), rules)
 }
 
 /** Resolves the query of a request for an item. */
 function itemOf(view: View, query: string) {
-  return resolveQuery('Filter', { view, key: '1' }, decodeQuery(query), rules)
+  return resolveQuery('Filter', { view, caller: system, key: '1' }, decodeQuery(query), rules)
 }
 
 const page = { application: 'app', collection: 'notes', key: undefined } as never
@@ -174,7 +180,7 @@ test('an item accepts no parameter of pages', () => {
 })
 
 test.each(['Insert', 'Update', 'Delete'] as const)('%s accepts no parameter', (name) => {
-  const resource = { view: maria, key: '1' }
+  const resource = { view: maria, caller: system, key: '1' }
   const resolve = (query: string) => resolveQuery(name, resource, decodeQuery(query), rules)
   expect(() => resolve('title=a')).toThrow('Unknown query parameter: title.')
   expect(() => resolve('$limit=1')).toThrow('Unknown query parameter: $limit.')
@@ -186,7 +192,7 @@ const body = { values: { id: 1, title: 'a' }, rounded: new Set<string>() }
 
 test('a Filter with a key is one item, with the conditions of its key first', () => {
   const query = itemOf(maria, '')
-  expect(planEvent('Filter', { view: maria, key: '1' }, query)).toEqual({
+  expect(planEvent('Filter', { view: maria, caller: system, key: '1' }, query)).toEqual({
     type: 'Filter',
     collection: notes,
     view: maria,
@@ -197,7 +203,7 @@ test('a Filter with a key is one item, with the conditions of its key first', ()
 
 test('a Filter without a key is a page', () => {
   const query = pageOf(whole, '')
-  expect(planEvent('Filter', { view: whole, key: undefined }, query)).toEqual({
+  expect(planEvent('Filter', { view: whole, caller: system, key: undefined }, query)).toEqual({
     type: 'Filter',
     collection: notes,
     view: whole,
@@ -211,7 +217,7 @@ test('a Filter of a singleton is one item', () => {
   const query = pageOf(singleton, '')
   expect(query.limit).toBe(1)
   expect(() => pageOf(singleton, '$limit=1')).toThrow('not on items')
-  const event = planEvent('Filter', { view: singleton, key: undefined }, query)
+  const event = planEvent('Filter', { view: singleton, caller: system, key: undefined }, query)
   expect(event).toMatchObject({ result: 'item', query })
 })
 
@@ -219,8 +225,8 @@ test('an event with a key that no item can have is not found', () => {
   const query = itemOf(whole, '')
   const named = wholeView(publish({ key: 'title', fields }))
   for (const resource of [
-    { view: whole, key: 'x' },
-    { view: named, key: undefined },
+    { view: whole, caller: system, key: 'x' },
+    { view: named, caller: system, key: undefined },
   ]) {
     for (const name of ['Update', 'Delete'] as const) {
       expect(() => planEvent(name, resource, query, body)).toThrow(
@@ -232,7 +238,7 @@ test('an event with a key that no item can have is not found', () => {
 
 test('an Insert has its checked values', () => {
   const query = pageOf(whole, '')
-  const event = planEvent('Insert', { view: maria, key: undefined }, query, body)
+  const event = planEvent('Insert', { view: maria, caller: system, key: undefined }, query, body)
   expect(event).toEqual(planInsert(maria, body.values))
   expect(event).toMatchObject({
     type: 'Insert',
@@ -243,7 +249,12 @@ test('an Insert has its checked values', () => {
 })
 
 test('an Update has its checked values and the conditions of its rows', () => {
-  const event = planEvent('Update', { view: maria, key: '1' }, itemOf(maria, ''), body)
+  const event = planEvent(
+    'Update',
+    { view: maria, caller: system, key: '1' },
+    itemOf(maria, ''),
+    body,
+  )
   expect(event).toEqual(planUpdate(maria, [1], body.values))
   expect(event).toMatchObject({
     type: 'Update',
@@ -261,16 +272,20 @@ test('an integer that was rounded is an error of Insert and Update', () => {
   const rounded = { ...body, rounded: new Set(['id', 'title']) }
   const query = itemOf(whole, '')
   const faults = [{ field: 'id', message: 'id must be a whole number within ±(2^53 − 1).' }]
-  expect(planEvent('Insert', { view: whole, key: undefined }, query, rounded)).toMatchObject({
+  expect(
+    planEvent('Insert', { view: whole, caller: system, key: undefined }, query, rounded),
+  ).toMatchObject({
     submitted: { faults },
   })
-  expect(planEvent('Update', { view: whole, key: '1' }, query, rounded)).toMatchObject({
+  expect(
+    planEvent('Update', { view: whole, caller: system, key: '1' }, query, rounded),
+  ).toMatchObject({
     submitted: { faults },
   })
 })
 
 test('a Delete has the conditions of its rows', () => {
-  const event = planEvent('Delete', { view: maria, key: '1' }, itemOf(maria, ''))
+  const event = planEvent('Delete', { view: maria, caller: system, key: '1' }, itemOf(maria, ''))
   expect(event).toEqual(planDelete(maria, [1]))
   expect(event).toEqual({
     type: 'Delete',
