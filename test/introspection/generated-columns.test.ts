@@ -9,6 +9,7 @@ import {
 } from '../../src/entries/index.ts'
 import type { CollectionDefinition } from '../../src/definition/collection.ts'
 import type { Field } from '../../src/definition/field.ts'
+import { exactCollation } from '../kit/mysql.ts'
 import { databases, openDatabase } from './empty-databases.ts'
 import { publishAs } from './published-database.ts'
 
@@ -208,7 +209,7 @@ test.skipIf(databases.MariaDB.missing !== undefined)(
     const on = await openDatabase(databases.MariaDB)
     await on.run(
       `create table things (id int primary key, title varchar(20) collate utf8mb4_general_ci,
-        title_order varchar(20) collate utf8mb4_nopad_bin generated always as (title) virtual invisible, index (title_order))`,
+        title_order varchar(20) collate ${exactCollation()} generated always as (title) virtual invisible, index (title_order))`,
       "insert into things (id, title) values (1, 'a')",
     )
     const { client, collections } = await publishAs(on)

@@ -29,6 +29,11 @@ export function perServer<Value>(expected: Readonly<Record<MysqlServer, Value>>)
   return expected[kind]
 }
 
+/** Returns the collation that orders by code point. */
+export function exactCollation(): string {
+  return perServer({ MariaDB: 'utf8mb4_nopad_bin', MySQL: 'utf8mb4_0900_bin' })
+}
+
 /** Returns a table in SQL with the numbers from 1 to n in the column `seq`. MySQL has none of its own. */
 export function numbersTable(n = 5_000): string {
   const digit =

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rowOf, samples } from '../../../src/conformance/collections.ts'
 import type { Condition, Row, StorageAdapter, StorageQuery } from '../../../src/entries/storage.ts'
 import { memoryStorage } from '../../../src/entries/index.ts'
+import { exactCollation } from '../../kit/mysql.ts'
 import { pooledServers, type PooledServer } from './pooled-servers.ts'
 
 const texts = ['', 'a', 'A', 'a ', 'ab', '"{,}\\\\', "o'c", 'null', '{a}', '\u{1F600}', 'ä', '%_|']
@@ -135,7 +136,7 @@ describe.each(pooledServers)('joined reads of $name', ({ name, missing, start })
         ? [`create index s5 on ${table} (label)`]
         : [
             `alter table ${table} modify column label varchar(40) collate utf8mb4_general_ci,
-              add column label_order varchar(40) collate utf8mb4_nopad_bin generated always as (label) virtual`,
+              add column label_order varchar(40) collate ${exactCollation()} generated always as (label) virtual`,
             `create index s5 on ${table} (label_order)`,
           ]),
     )

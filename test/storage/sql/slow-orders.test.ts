@@ -7,6 +7,8 @@ import {
   text,
 } from '../../../src/entries/index.ts'
 import type { StorageAdapter } from '../../../src/entries/storage.ts'
+import { runScene } from '../../cli/command-line.ts'
+import { exactCollation, numbersTable } from '../../kit/mysql.ts'
 import { pooledServers, type PooledServer } from './pooled-servers.ts'
 
 const people = defineCollection({
@@ -20,15 +22,20 @@ afterEach(async () => {
   server = undefined
 })
 
-/** Returns what a service reports of the orders of its table at start, and what its inspection finds. */
-async function reportsOf(storage: StorageAdapter) {
-  const reports: unknown[] = []
-  const service = createService({
+/** Creates a service of a table, whose reports are listed. */
+function serviceOn(storage: StorageAdapter, reports: unknown[] = []) {
+  return createService({
     applications: { app: { collections: { people } } },
     security: openAccess(),
     storage,
     report: (one) => reports.push(one),
   })
+}
+
+/** Returns what a service reports of the orders of its table at start, and what its inspection finds. */
+async function reportsOf(storage: StorageAdapter) {
+  const reports: unknown[] = []
+  const service = serviceOn(storage, reports)
   const problems = await service.inspect()
   await service.close()
   return { reports, problems }
@@ -50,7 +57,7 @@ describe.each(reporting)('pages of $name with indexes of another collation', ({ 
       'create index by_name on people (name)',
       isPostgres
         ? "insert into people select 'k' || n, 'n' || n, n from generate_series(1, 20000) as n"
-        : "insert into people select concat('k', seq), concat('n', seq), seq from seq_1_to_20000",
+        : `insert into people select concat('k', seq), concat('n', seq), seq from ${numbersTable(20_000)}`,
       isPostgres ? 'analyze people' : 'analyze table people',
     )
     const { reports, problems } = await reportsOf(server.open(2, {}))
@@ -65,7 +72,44 @@ describe.each(reporting)('pages of $name with indexes of another collation', ({ 
     const statements = (reports as { readonly statements: readonly string[] }[]).flatMap(
       (one) => one.statements,
     )
+    const { open } = server
+    const checked = await runScene(
+      ['check', './app.ts'],
+      {},
+      { now: () => new Date(0), loadService: () => Promise.resolve(serviceOn(open(2, {}))) },
+    )
+    expect(checked.code).toBe(0)
+    for (const statement of statements) expect(checked.output).toContain(statement)
     await server.run(...statements)
     expect(await reportsOf(server.open(2, {}))).toEqual({ reports: [], problems: [] })
   })
 })
+
+const [mariaDb] = pooledServers.filter((each) => each.name === 'MariaDB')
+
+test.skipIf(mariaDb?.missing !== undefined)(
+  'an order of which an index can have the first column only, or none, is reported with what is possible',
+  async () => {
+    const started = await mariaDb?.start()
+    if (started === undefined) throw new Error('no server')
+    server = started
+    const own = 'collate utf8mb4_general_ci'
+    const create = (length: string): string[] => [
+      'drop table if exists people',
+      `create table people (id varchar(100) ${own} primary key, name varchar(${length}, \`rank\` bigint, index (name))`,
+      `insert into people select concat('k', seq), concat('n', seq), seq from ${numbersTable(20_000)}`,
+      'analyze table people',
+    ]
+    const ordered = async () => {
+      const { reports } = await reportsOf(started.open(2, {}))
+      return (reports as { readonly statements: readonly string[] }[])[1]?.statements
+    }
+    await started.run(...create(`700) ${own}`))
+    expect(await ordered()).toEqual([
+      `ALTER TABLE \`people\` ADD COLUMN \`name_order\` varchar(700) CHARACTER SET utf8mb4 COLLATE ${exactCollation()} GENERATED ALWAYS AS (\`name\`) VIRTUAL INVISIBLE;`,
+      'ALTER TABLE `people` ADD INDEX (`name_order`);',
+    ])
+    await started.run(...create('1000) character set latin1'))
+    expect(await ordered()).toEqual([])
+  },
+)
