@@ -40,6 +40,12 @@ const isUsed = `exists (select from pg_depend d where d.refclassid = 'pg_class':
 const hasNullOrder = `exists (select from pg_index x, unnest(x.indkey[0:x.indnkeyatts - 1], x.indoption[0:x.indnkeyatts - 1]) as k(att, opt)
     where x.indrelid = c.oid and k.att = a.attnum and k.opt & 1 <> (k.opt >> 1) & 1)`
 
+// The provider `b` has collations of code points only. Before version 15, every database has the provider `c`.
+const isInOrder = `coalesce(co.collname <> 'C' and case co.collprovider
+    when 'c' then co.collcollate in ('C', 'POSIX') when 'b' then true
+    when 'd' then (select case coalesce(to_jsonb(db) ->> 'datlocprovider', 'c') when 'b' then true
+      when 'c' then db.datcollate in ('C', 'POSIX') end from pg_database db where db.datname = current_database()) end, false)`
+
 // A domain may be one of another domain: up to three are followed.
 const columnsOf = raw(`(select coalesce(json_agg(json_build_object(
     'name', a.attname, 'declared', format_type(a.atttypid, a.atttypmod), 'base', bt.typname,
@@ -56,7 +62,7 @@ const columnsOf = raw(`(select coalesce(json_agg(json_build_object(
       pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname), 'usage'), true) else true end,
     'numberedBy', case when c.relkind in ('r', 'p') then
       pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname) end,
-    'collation', co.collname, 'isDeterministic', co.collisdeterministic) order by a.attnum), '[]')
+    'collation', co.collname, 'isInOrder', ${isInOrder}, 'isDeterministic', co.collisdeterministic) order by a.attnum), '[]')
   from pg_attribute a join pg_type t on t.oid = a.atttypid
   left join pg_type d on d.oid = t.typbasetype and d.typtype = 'd' left join pg_type e on e.oid = d.typbasetype and e.typtype = 'd'
   join pg_type bt on bt.oid = coalesce(nullif(e.typbasetype, 0), nullif(d.typbasetype, 0), nullif(t.typbasetype, 0), t.oid)

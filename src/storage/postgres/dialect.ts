@@ -23,7 +23,7 @@ import {
   sql,
   type Sql,
 } from '../sql/fragments.ts'
-import { hasOrderOf } from '../sql/page-order.ts'
+import { hasOrderOf, isInOrder } from '../sql/page-order.ts'
 import { columnOf, placeOf } from '../sql/table-conditions.ts'
 import type { Table } from '../../schema/model.ts'
 import { columnKinds, kindOf } from '../../schema/postgres/column-kinds.ts'
@@ -203,7 +203,7 @@ function lackingIndex(
   if (indexes.some(({ columns: [own] }) => own !== undefined && hasOrderOf(own, first)))
     return undefined
   const terms = columns.map(({ column, isText, descending }) => {
-    const collation = isText ? ' COLLATE "C"' : ''
+    const collation = isText && column.isInOrder !== true ? ' COLLATE "C"' : ''
     return `${quoted(column.name)}${collation}${postgresDialect.terms.direction({ ...column, hasNullOrder: false }, descending).toUpperCase()}`
   })
   const place = `${quoted(schema)}.${quoted(table)}`
@@ -214,8 +214,8 @@ interface PlannedRead {
   readonly 'Plan Rows'?: number
 }
 
-function ordered({ sql: column, isText }: PlacedColumn): Sql {
-  return isText ? sql`${column} collate "C"` : column
+function ordered(column: PlacedColumn): Sql {
+  return column.isText && !isInOrder(column) ? sql`${column.sql} collate "C"` : column.sql
 }
 
 /** Makes the sequence of a key go on above the number that a row has brought. */

@@ -216,12 +216,16 @@ function endOf({ columns }: Index, fixed: readonly Column[]): readonly IndexEnd[
   return first === undefined ? [] : [{ first, second: columns[from + 1] }]
 }
 
-/** Returns whether a column of an index has the order of a column: of texts, the collation "C" has it. */
-export function hasOrderOf(
-  { name: own, collation }: IndexColumn,
-  { column, isText }: PlacedColumn,
-): boolean {
-  return own === column.name && (!isText || collation === 'C')
+/** Returns whether the own collation of a text column orders by code point. */
+export function isInOrder({ column, sql: value, stored }: PlacedColumn): boolean {
+  return column.isInOrder === true && value === stored
+}
+
+/** Returns whether a column of an index has the order of a column. Other texts are ordered by the collation "C". */
+export function hasOrderOf({ name: own, collation }: IndexColumn, placed: PlacedColumn): boolean {
+  const { column, isText } = placed
+  const expected = isInOrder(placed) ? column.collation : 'C'
+  return own === column.name && (!isText || collation === expected)
 }
 
 /** Returns the direction in which an index has the rows without value in the order of their next field, if it does. */

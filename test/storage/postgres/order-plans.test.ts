@@ -57,7 +57,7 @@ describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary index
   let schema: TestSchema
   beforeAll(async () => {
     schema = await testSchema()
-    await schema.run(`create table people (id bigint primary key, name text collate "C", city text collate "und-x-icu",
+    await schema.run(`create table people (id bigint primary key, name text collate "POSIX", city text collate "und-x-icu",
         rank bigint, state text collate "C" not null, score bigint, age bigint);
       insert into people select n, case when n % 10 > 0 then 'n' || n end, case when n % 7 > 0 then 'c' || n % 300 end,
         case when n % 3 > 0 then n * 7919 % 20000 end, 's' || n % 4, case when n % 5 > 0 then n * 31 % 5000 end, n % 90
