@@ -211,6 +211,24 @@ describe.each(everywhere)('sessions on $name', (on) => {
     expect(entriesOf(await ada.post('/svc-admin/sessions', { expiresIn: 31 }))).toHaveLength(1)
   })
 
+  test('end when the password changes, except the one that changes it', async () => {
+    const { ada, client, service } = await openAdministered(on)
+    const bob = await client('bob', 'Administrator')
+    const open = async (of: typeof ada) =>
+      createTestClient(service, {
+        key: String(itemOf(await of.post('/svc-admin/sessions', {}))['key']),
+      })
+    const [first, second, other] = [await open(ada), await open(ada), await open(bob)]
+    itemOf(await first.post('/svc-admin/users/ada', { password: 'new' }))
+    const statuses = async () =>
+      Promise.all(
+        [first, second, other, ada].map(async (one) => (await one.get('/svc-admin/me')).status),
+      )
+    expect(await statuses()).toEqual([200, 401, 200, 200])
+    itemOf(await other.post('/svc-admin/users/ada', { hasPassword: false }))
+    expect(await statuses()).toEqual([401, 401, 200, 200])
+  })
+
   test('belong to their owner', async () => {
     const { ada, client, service } = await openAdministered(on)
     const bob = await client('bob')

@@ -88,6 +88,19 @@ function requireEarlier(key: StoredKey, expires: string | null, at: Date): void 
     )
 }
 
+/** Revokes the sessions of a user, except the one with which the change is made. */
+export async function revokeSessionsOf(
+  transaction: StorageTransaction,
+  user: string,
+  moment: Moment,
+): Promise<void> {
+  const sessions = { user, revoked: null, purpose: 'session' }
+  for (const row of await tableReader(transaction, keys).all(sessions)) {
+    const key = storedKey(row)
+    if (key.keyId !== moment.by.actorKey) await revokeKey(transaction, key, moment)
+  }
+}
+
 const minDistinctCharacters = 10
 
 /** Returns a chosen key. Throws a TypeError if it is missing, malformed or obviously not random. */

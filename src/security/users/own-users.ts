@@ -9,7 +9,7 @@ import { readUserEvents, recordUserEvent } from '../audit.ts'
 import { accepted, checkCall, flag, line } from '../check-call.ts'
 import { readAll, securityCollections, type SecurityStorage } from '../collections.ts'
 import { instantOf } from '../keys/key-lifetime.ts'
-import { revokeKeysOf } from '../keys/key-changes.ts'
+import { revokeKeysOf, revokeSessionsOf } from '../keys/key-changes.ts'
 import { isAttributes, isRoles, userReader } from './user-row.ts'
 import { changesBetween, changesOfNew, lockedUser } from './user-changes.ts'
 import type {
@@ -195,10 +195,13 @@ class StoredUsers {
         const before = await lockedUser(transaction, user)
         const changed = await table(transaction, users).change({ user }, values)
         if (changed === undefined) throw missingUser(call, user)
+        const at = this.#options.now()
+        if ('password' in values && this.#options.keepsKeys)
+          await revokeSessionsOf(transaction, user, { at, by })
         const changes = changesBetween(before, values)
         if (changes.changed.length > 0) {
           const event = { ...changes, event: 'changed', by } as const
-          await recordUserEvent(transaction, user, event, this.#options.now())
+          await recordUserEvent(transaction, user, event, at)
         }
         return changed
       }),
