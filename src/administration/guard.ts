@@ -1,14 +1,14 @@
 import type { Principal } from '../definition/principal.ts'
 import type { Row, StorageReader, StorageTransaction } from '../storage/adapter.ts'
 import { readFitting } from '../storage/fitting-rows.ts'
-import { tableReader } from '../storage/table.ts'
+import { equal } from '../request/query.ts'
+import { filterTable, tableReader } from '../storage/table.ts'
 import { actOfPrincipal, optionOf, type Act, type ActorOption } from '../security/actor.ts'
 import { securityCollections } from '../security/collections.ts'
 import { inactiveReason } from '../security/keys/key-lifetime.ts'
 import type { KeyRecord } from '../security/keys/key-store.ts'
 import { isKeyProvider, isPasswordProvider } from '../security/provider.ts'
-import { rolesIn } from '../security/users/user-changes.ts'
-import { lockedUser } from '../security/users/user-changes.ts'
+import { lockedUser, rolesIn } from '../security/users/user-changes.ts'
 import { missingRoles, type Context } from './context.ts'
 
 const { users, keys } = securityCollections
@@ -112,10 +112,23 @@ async function hasUsableKey(
     now,
   }: { readonly user: string; readonly identifiers: ReadonlySet<string>; readonly now: Date },
 ): Promise<boolean> {
-  // A session ends soon, and can't be exchanged for another one.
-  const rows = await tableReader(reader, keys).all({ user, revoked: null, purpose: null })
+  const { rows } = await filterTable(reader, keys, {
+    // A session ends soon, and can't be exchanged for another one.
+    conditions: [equal('user', user), equal('revoked', null), equal('purpose', null)],
+    search: null,
+    sort: [{ field: 'hash', descending: false }],
+    limit: maxKeys,
+    offset: 0,
+    select: keys.allNames,
+    count: false,
+    // Otherwise the transaction may read a key as it was before another transaction has revoked it.
+    lock: true,
+  })
   return rows.some((row) => {
     const key = row as unknown as KeyRecord
     return identifiers.has(key.provider) && inactiveReason(key, now) === undefined
   })
 }
+
+/** How many keys of an administrator are looked at. */
+const maxKeys = 1_000

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { principal } from '../../src/entries/index.ts'
 import {
   confirmed,
   entriesOf,
@@ -159,5 +160,36 @@ describe.each(everywhere)('users of administration on $name', (on) => {
         await service.users.change(user, { roles: ['Administrator'] })
       }
     }
+  })
+
+  test('keep one of two administrators who revoke their only keys at the same time', async () => {
+    const { client, service } = await openAdministered(on)
+    await client('bob', 'Administrator')
+    const idOf = async (user: string) =>
+      (await service.keys.list({ user })).find(({ revoked }) => revoked === null)?.keyId ?? ''
+    for (let turn = 0; turn < 5; turn++) {
+      const [ofAda, ofBob] = [await idOf('ada'), await idOf('bob')]
+      const by = (user: string) =>
+        service
+          .as(principal(user, { roles: ['Administrator'] }))
+          .collection('svc-admin' as never, 'keys' as never) as unknown as {
+          delete(key: string): Promise<{ readonly rejected: boolean }>
+        }
+      const results = await Promise.all([by('ada').delete(ofBob), by('bob').delete(ofAda)])
+      expect(results.filter(({ rejected }) => rejected)).toHaveLength(1)
+      expect([await idOf('ada'), await idOf('bob')]).toContain('')
+      for (const user of ['ada', 'bob'])
+        if ((await idOf(user)) === '') await service.keys.create({ user, provider: 'API Key' })
+    }
+  })
+
+  test('are added once by two administrators at the same time', async () => {
+    const { ada, client } = await openAdministered(on)
+    const bob = await client('bob', 'Administrator')
+    const maria = { user: 'maria', roles: ['Sales'] }
+    const replies = await Promise.all([ada.post(path, maria), bob.post(path, maria)])
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 400])
+    const loser = replies.find(({ status }) => status === 400)
+    expect(loser && entriesOf(loser)).toEqual(['error user: A user with this name exists already.'])
   })
 })
