@@ -36,10 +36,28 @@ const names = Object.keys(compared) as Name[]
 export const fields = {
   id: integer(),
   region: text(),
+  ownerId: text({ references: 'owners', maxLength: 9 }),
   ...(Object.fromEntries(names.map((name) => [name, compared[name][0]])) as Readonly<
     Record<Name, (typeof compared)[Name][0]>
   >),
 } as const
+
+/** The fields of the collection that the field `ownerId` refers to. */
+export const ownerFields = {
+  code: text({ maxLength: 9 }),
+  name: text(),
+  size: integer(),
+  region: text(),
+  secret: text({ readableBy: ['Auditor'] }),
+} as const
+
+/** Its items: some of them, such as `c`, are not for everyone. */
+export const owners: readonly ModelRow[] = [
+  { code: 'a', name: 'ab', size: 9, region: 'x', secret: 'a' },
+  { code: 'b', name: 'B', size: null, region: 'x', secret: 'b' },
+  { code: 'c', name: 'ab', size: 10, region: 'y', secret: null },
+  { code: 'd', name: null, size: -1, region: 'x', secret: 'b' },
+]
 
 /** A row of the model, in the form of items. */
 export type ModelRow = Readonly<Record<string, string | number | boolean | null>>
@@ -52,6 +70,7 @@ export const modelRows: fc.Arbitrary<readonly ModelRow[]> = fc
   .array(
     fc.record({
       region: fc.constantFrom('x', 'y'),
+      ownerId: fc.constantFrom(null, ...owners.map(({ code }) => code as string)),
       ...(Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<
         Name,
         ReturnType<typeof valueOf>
@@ -71,10 +90,22 @@ export interface Question {
 const orders = ['lt', 'lte', 'gt', 'gte']
 const lists = ['in', 'notIn']
 
+const ownerNames = ['owner.name', 'owner.size', 'owner.secret'] as const
+type OwnerName = (typeof ownerNames)[number]
+
+function valuesOf(name: Name | OwnerName | 'id'): readonly (string | number | boolean)[] {
+  if (name === 'id') return [1, 2, 3, 17]
+  return compared[name.replace('owner.', '') as Name][1]
+}
+
+function typeOf(name: string): string {
+  return fields[name.replace('owner.', '') as Name].type
+}
+
 /** A condition that is valid for a caller who can read all fields. */
 export const question: fc.Arbitrary<Question> = fc
   .record({
-    name: fc.constantFrom<Name | 'id'>('id', ...names),
+    name: fc.constantFrom<Name | OwnerName | 'id'>('id', ...names, ...ownerNames),
     operator: fc.constantFrom(
       ...['', 'ne', 'in', 'notIn', 'isNull', ...orders, 'contains', 'startsWith'],
     ),
@@ -82,8 +113,8 @@ export const question: fc.Arbitrary<Question> = fc
     isTrue: fc.boolean(),
   })
   .map(({ name, operator, seeds, isTrue }) => {
-    const values = name === 'id' ? [1, 2, 3, 17] : compared[name][1]
-    const type = fields[name].type
+    const values = valuesOf(name)
+    const type = typeOf(name)
     const texts = seeds.map((seed) => String(values[seed % values.length]))
     if (operator === 'isNull') return { name, operator, texts: [String(isTrue)] }
     const isPart = operator === 'contains' || operator === 'startsWith'
@@ -101,7 +132,15 @@ export function parametersOf({ name, operator, texts }: Question): string {
 }
 
 /** Returns whether a row meets a condition: written apart from the library. */
-export function isMet(row: ModelRow, { name, operator, texts }: Question): boolean {
+export function isMet(row: ModelRow, question: Question, isAuditor = true): boolean {
+  const { name, operator, texts } = question
+  if (name.startsWith('owner.')) {
+    const owner = owners.find(
+      ({ code, region }) => code === row['ownerId'] && (isAuditor || region === 'x'),
+    )
+    const own = { name: name.slice('owner.'.length), operator, texts }
+    return owner !== undefined && isMet(owner, own)
+  }
   const value = row[name] ?? null
   const equals = (one: string): boolean =>
     one === '' ? value === null || value === '' : value !== null && sameText(value, one)
@@ -123,7 +162,7 @@ export function isMet(row: ModelRow, { name, operator, texts }: Question): boole
       return value !== null && String(value).startsWith(text)
     default: {
       if (value === null) return false
-      const apart = compare(fields[name as Name].type, String(value), text)
+      const apart = compare(typeOf(name), String(value), text)
       return { lt: apart < 0, lte: apart <= 0, gt: apart > 0, gte: apart >= 0 }[operator] === true
     }
   }

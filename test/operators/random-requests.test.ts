@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { defineCollection, memoryStorage, system } from '../../src/entries/index.ts'
+import { defineCollection, memoryStorage, system, text } from '../../src/entries/index.ts'
 import type { CollectionDefinition } from '../../src/entries/index.ts'
 import { serverStorages } from '../kit/database-servers.ts'
 import { send, withServices, type Response } from '../kit/service.ts'
@@ -10,6 +10,8 @@ import {
   fields,
   isMet,
   modelRows,
+  ownerFields,
+  owners,
   parametersOf,
   question,
   type ModelRow,
@@ -21,16 +23,31 @@ const runs = Number(process.env['QUESTION_RUNS'] ?? 90)
 const seed = Number(process.env['QUESTION_SEED'] ?? 42)
 const requestsPerRun = 30
 
+const all = ['ne', 'in', 'notIn', 'isNull', 'lt', 'lte', 'gt', 'gte'] as const
+const ofText = [...all, 'contains', 'startsWith'] as const
+const rows = { equal: { region: { attribute: 'region' } }, exceptRoles: ['Auditor'] } as const
+const owned = defineCollection({ key: 'code', fields: ownerFields, rows })
+const own = Object.entries(fields).map(([name, { type }]) => {
+  const operators = type === 'text' ? ofText : type === 'boolean' ? all.slice(0, 4) : all
+  return [name, operators] as const
+})
 const things = defineCollection({
   key: 'id',
   fields,
   cursor: true,
-  operators: true,
-  rows: { equal: { region: { attribute: 'region' } }, exceptRoles: ['Auditor'] },
+  rows,
+  relations: { owner: 'ownerId' },
+  operators: {
+    ...(Object.fromEntries(own) as object),
+    'owner.name': ['eq', ...ofText],
+    'owner.size': ['eq', ...all],
+    'owner.secret': ['eq', ...ofText],
+  },
 })
 let listed: readonly ModelRow[] = []
+const servedFields = { ...fields, ownerId: text() }
 const served: CollectionDefinition = {
-  ...things,
+  ...defineCollection({ key: 'id', fields: servedFields, cursor: true, rows, operators: true }),
   serve: { filter: () => listed },
 }
 
@@ -78,7 +95,7 @@ describe.each(cases)('%s', (_, storage, definition) => {
   test('responds to random conditions as the model does', { timeout: 3_600_000 }, () =>
     withServices(storage, async (open) => {
       const { service } = open(
-        { collections: { things: definition } },
+        { collections: { things: definition, owners: owned } },
         { security: visitors, ignoredReport: 'forbidden' },
       )
       const get = async (query: string, isAuditor: boolean): Promise<Response> =>
@@ -87,6 +104,8 @@ describe.each(cases)('%s', (_, storage, definition) => {
           path: `/things?${query}`,
           headers: isAuditor ? callers.auditor : callers.clerk,
         })
+      if (definition === things)
+        await service.as(system).collection('app', 'owners').insertMany(owners)
       const sample = fc.tuple(
         modelRows,
         fc.array(asked, { minLength: requestsPerRun, maxLength: requestsPerRun }),
@@ -99,7 +118,12 @@ describe.each(cases)('%s', (_, storage, definition) => {
             await own.deleteMany({})
             expect((await own.insertMany(rows as never)).rejected).toBe(false)
           }
-          for (const one of requests) await compareWithModel(rows, one, get)
+          for (const one of requests) {
+            const questions = one.questions.filter(
+              ({ name }) => definition === things || !name.startsWith('owner.'),
+            )
+            await compareWithModel(rows, { ...one, questions }, get)
+          }
         }),
         { numRuns: Math.max(1, Math.round(runs / requestsPerRun)), seed },
       )
@@ -117,23 +141,24 @@ async function compareWithModel(
     `$sort=${isDescending ? '-id' : 'id'}&$limit=${limit}&$fields=id${counts ? '&$count=true' : ''}`,
   ]
   const query = parts.join('&')
-  const hidden = questions.find(({ name, operator }) => name === 'secret' && operator !== '')
-  const own = questions.find(({ name }) => name === 'secret')
-  if (!isAuditor && own !== undefined) {
+  const hidden = questions.filter(({ name }) => name.endsWith('secret'))
+  const [first] = hidden
+  if (!isAuditor && first !== undefined) {
     const { body } = await get(query, false)
-    const repeated = questions.find(({ name, texts }) => name === 'secret' && texts.length > 1)
-    const name = hidden === undefined || own.operator === '' ? 'secret' : `secret.${own.operator}`
+    const parameterOf = ({ name, operator }: Question): string =>
+      operator === '' ? name : `${name}.${operator}`
+    const repeated = hidden.find(({ texts }) => texts.length > 1)
     expect([query, body.message]).toEqual([
       query,
       repeated === undefined
-        ? `Unknown query parameter: ${name}.`
-        : `Repeated query parameter: secret.${repeated.operator}.`,
+        ? `Unknown query parameter: ${parameterOf(first)}.`
+        : `Repeated query parameter: ${parameterOf(repeated)}.`,
     ])
     return
   }
   const ids = rows
     .filter(({ region }) => isAuditor || region === 'x')
-    .filter((row) => questions.every((one) => isMet(row, one)))
+    .filter((row) => questions.every((one) => isMet(row, one, isAuditor)))
     .map(({ id }) => id)
   if (isDescending) ids.reverse()
   const found: unknown[] = []
