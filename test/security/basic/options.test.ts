@@ -80,11 +80,13 @@ test('printing a provider shows nothing but its options', () => {
     [
       'allowInsecureHttp',
       'challenge',
+      'checksItself',
       'enabled',
       'find',
       'hash',
       'identify',
       'keeps',
+      'limitsAttempts',
       'name',
       'priority',
       'type',
