@@ -8,16 +8,18 @@ const number = integer({ generated: 'database', readOnly: true })
 
 export const categories = defineCollection({
   key: 'categoryId',
+  titleField: 'categoryName',
   ...officeChanges,
   fields: {
     categoryId: number,
     categoryName: text({ required: true, maxLength: 20, unique: true }),
-    description: text({ ...detail }),
+    description: text({ ...detail, multiline: true }),
   },
 })
 
 export const suppliers = defineCollection({
   key: 'supplierId',
+  titleField: 'companyName',
   ...officeChanges,
   fields: {
     supplierId: number,
@@ -33,6 +35,7 @@ export const suppliers = defineCollection({
 
 export const products = defineCollection({
   key: 'productId',
+  titleField: 'productName',
   ...officeChanges,
   fields: {
     productId: number,

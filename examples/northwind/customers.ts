@@ -4,6 +4,7 @@ const detail = { includeByDefault: false } as const
 
 const declared = defineCollection({
   key: 'customerId',
+  titleField: 'companyName',
   fields: {
     customerId: text({
       maxLength: 5,

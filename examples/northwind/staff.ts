@@ -6,6 +6,7 @@ const personal = { ...officeReads, includeByDefault: false } as const
 export const employees = defineCollection(
   {
     key: 'employeeId',
+    titleField: 'lastName',
     ...officeChanges,
     fields: {
       employeeId: integer({ generated: 'database', readOnly: true }),
@@ -20,7 +21,7 @@ export const employees = defineCollection(
         references: 'employees',
         description: 'The manager; nobody for the head of the house.',
       }),
-      notes: text(personal),
+      notes: text({ ...personal, multiline: true }),
     },
   },
   {
@@ -45,6 +46,7 @@ export const employees = defineCollection(
 
 export const shippers = defineCollection({
   key: 'shipperId',
+  titleField: 'companyName',
   ...officeChanges,
   fields: {
     shipperId: integer({ generated: 'database', readOnly: true }),

@@ -139,6 +139,11 @@ export interface CollectionData {
    * `rowgate introspect` writes here what a definition can't express. Default: nothing.
    */
   readonly unmanaged?: UnmanagedData
+  /**
+   * The field whose value names an item for people, such as `companyName`: forms and lists of choices show it beside the
+   * key. Default: none, the key alone.
+   */
+  readonly titleField?: string
   /** A description for readers and generated documentation. */
   readonly description?: string
   /**
@@ -183,6 +188,7 @@ type CollectionDataOf<Name extends string> = Omit<
   | 'operators'
   | 'relations'
   | 'requiredFilters'
+  | 'titleField'
   | 'unique'
   | 'index'
   | 'references'
@@ -192,6 +198,7 @@ type CollectionDataOf<Name extends string> = Omit<
   readonly concurrency?: ConcurrencyData<NoInfer<Name>>
   readonly relations?: Readonly<Record<string, NoInfer<Name> | readonly NoInfer<Name>[]>>
   readonly requiredFilters?: readonly NoInfer<Name>[]
+  readonly titleField?: NoInfer<Name>
   readonly unique?: readonly (readonly NoInfer<Name>[])[]
   readonly index?: readonly (readonly NoInfer<Name | `-${Name}`>[])[]
   readonly references?: readonly ReferenceData<NoInfer<Name>>[]

@@ -91,6 +91,7 @@ function textShape(form: Form) {
     minLength: z.optional(count),
     maxLength: z.optional(count),
     pattern: z.optional(z.string()),
+    multiline: z.optional(z.boolean()),
     storedAs: z.optional(z.enum(serverForms.text)),
   })
 }

@@ -93,6 +93,8 @@ export interface TextOptions extends FieldOptions<string> {
   readonly maxLength?: number
   /** A regular expression (Unicode mode) that some part of the text must match. Anchor it with ^ and $. */
   readonly pattern?: string
+  /** Whether forms for people offer several lines. It does not change which values are allowed. Default false. */
+  readonly multiline?: boolean
   /** `char`: the column is a `char(n)` of a database server, and values have no spaces at their end. */
   readonly storedAs?: StoredForm<'text'>
 }

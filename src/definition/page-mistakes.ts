@@ -16,6 +16,7 @@ export function pageMistakes(
     ...sizeMistakes(collection, maxPageSize),
     ...sortMistakes(collection),
     ...filterMistakes(collection),
+    ...titleMistakes(collection),
     ...itemMistakes(collection),
     ...cursorMistakes(collection),
     ...searchMistakes(collection),
@@ -49,6 +50,12 @@ function filterMistakes({
   const filterable = (found: Field): boolean =>
     fieldTypes[found.type].filterable && found.itemOnly !== true
   return fieldMistakes(fields, requiredFilters, 'requiredFilters', filterable)
+}
+
+function titleMistakes({ titleField, fields }: CollectionDefinition): readonly Mistake[] {
+  if (titleField === undefined) return []
+  const isShort = (found: Field): boolean => found.type !== 'json' && found.itemOnly !== true
+  return fieldMistakes(fields, [titleField], 'titleField', isShort)
 }
 
 function fieldMistakes(

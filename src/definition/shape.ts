@@ -251,6 +251,7 @@ function createShape(form: Form) {
     sharesTable: z.optional(z.boolean()),
     cache: z.optional(z.boolean()),
     search: z.optional(z.literal('indexed')),
+    titleField: z.optional(z.string()),
     description: z.optional(z.string()),
     ...(form === 'code' ? behaviour(field) : {}),
   })

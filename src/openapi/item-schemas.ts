@@ -2,6 +2,7 @@ import type { PublishedField } from '../definition/published-field.ts'
 import type { JsonSchema } from '../definition/schema.ts'
 import type { DescribedCollection } from './described.ts'
 import { countSchema, envelopeSchema, schemaReference } from './envelope.ts'
+import { fieldFacts } from './facts.ts'
 import { fieldSchema, isSetByService, type ValuePlace } from './field-schema.ts'
 
 /** Returns the schemas of a collection by name. Some may be unused. */
@@ -17,25 +18,25 @@ export function itemSchemas(described: DescribedCollection): Readonly<Record<str
       type: 'object',
       description: `An item of ${name}, with all its fields.`,
       required: readable.map((field) => field.name),
-      properties: { ...properties(readable, 'response'), ...relatedItems(described) },
+      properties: { ...properties(described, readable, 'response'), ...relatedItems(described) },
     },
     [`${start}Row`]: {
       type: 'object',
       description: `An item of ${name} in a page: the fields that $fields selects.`,
-      properties: { ...properties(listed, 'response'), ...relatedItems(described) },
+      properties: { ...properties(described, listed, 'response'), ...relatedItems(described) },
     },
     [`${start}Insert`]: {
       type: 'object',
       description: `A new item of ${name}.`,
       additionalProperties: false,
       ...requiredOf(inserted.filter((field) => isRequired(described, field))),
-      properties: properties(inserted, 'body'),
+      properties: properties(described, inserted, 'body'),
     },
     [`${start}Update`]: {
       type: 'object',
       description: `Changes of an item of ${name}: null removes a value, an absent field keeps its value.`,
       additionalProperties: false,
-      properties: properties(writableFields(described, 'Update'), 'body'),
+      properties: properties(described, writableFields(described, 'Update'), 'body'),
     },
     [`${start}Envelope`]: envelopeSchema({ item: schemaReference(`${start}Item`) }),
     [`${start}Page`]: envelopeSchema({
@@ -88,10 +89,16 @@ export function isRequired({ collection }: DescribedCollection, field: Published
 }
 
 function properties(
+  described: DescribedCollection,
   fields: readonly PublishedField[],
   place: ValuePlace,
 ): Readonly<Record<string, JsonSchema>> {
-  return Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field, place)]))
+  return Object.fromEntries(
+    fields.map((field) => [
+      field.name,
+      { ...fieldSchema(field, place), ...fieldFacts(described, field) },
+    ]),
+  )
 }
 
 // An empty list is not allowed by all versions of JSON Schema.

@@ -5,6 +5,7 @@ import { conditionsOn, tagHeaders, unchangedReference } from './conditional-requ
 import type { DescribedCollection, DescribedService } from './described.ts'
 import { envelopeExample, schemaReference } from './envelope.ts'
 import { insertExample, itemExample, updateExample } from './examples.ts'
+import { listFacts, operationFacts } from './facts.ts'
 import { hasKeys } from './idempotency.ts'
 import { linksOf } from './links.ts'
 import { itemParameters, keyParameters, pageParameters, writeParameters } from './parameters.ts'
@@ -71,6 +72,7 @@ function listOperation(service: DescribedService, described: DescribedCollection
   return {
     ...introduction(described, 'List', `List ${collection.name}`),
     description: `Returns a page of items. Event: Filter.`,
+    ...listFacts(described),
     parameters: [...pageParameters(described, service), ...conditionsOn(described, 'Filter')],
     responses: {
       200: {
@@ -99,6 +101,7 @@ function readOperation(
     ...introduction(described, 'Get', singleton ? `Read ${name}` : `Read an item of ${name}`),
     description:
       'Returns the item with all its fields. Names of fields are further conditions. Event: Filter.',
+    ...operationFacts(described, 'Filter'),
     ...(parameters.length > 0 && { parameters }),
     ...itemResponses(service, described, { event: 'Filter', text: 'The item.', all }),
   }
@@ -114,6 +117,7 @@ function insertOperation(
   return {
     ...introduction(described, 'Insert', `Insert an item of ${name}`),
     description: 'Stores a new item. Event: Insert.',
+    ...operationFacts(described, 'Insert'),
     parameters: writeParameters(service, described),
     ...requestBody(described, 'Insert', example && { item: { value: example } }),
     ...itemResponses(service, described, { event: 'Insert', text: 'The new item.', all }),
@@ -130,6 +134,7 @@ function updateOperation(
   return {
     ...introduction(described, 'Update', `Update an item of ${name}`),
     description: 'Changes the fields that the body contains. Event: Update.',
+    ...operationFacts(described, 'Update'),
     parameters: [...writeParameters(service, described), ...conditionsOn(described, 'Update')],
     ...requestBody(described, 'Update', example && { change: { value: example } }),
     ...itemResponses(service, described, { event: 'Update', text: 'The changed item.', all }),
@@ -141,6 +146,7 @@ function deleteOperation(service: DescribedService, described: DescribedCollecti
   return {
     ...introduction(described, 'Delete', `Delete an item of ${name}`),
     description: 'Deletes the item. Event: Delete.',
+    ...operationFacts(described, 'Delete'),
     parameters: [...writeParameters(service, described), ...conditionsOn(described, 'Delete')],
     ...itemResponses(service, described, { event: 'Delete', text: 'The deleted item.', all: [] }),
   }

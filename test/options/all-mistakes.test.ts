@@ -123,6 +123,7 @@ const options = [
   'cache',
   'concurrency',
   'search',
+  'titleField',
   ...['roles', 'eventRoles', 'table', 'description', 'validations', 'rows', 'events'],
   'userDefinedEvents',
 ]
