@@ -5,6 +5,7 @@ const withTypes = [
   '{src,test,templates,.ci}/**/*.ts',
   ['examples/**/*.ts', '!examples/admin/**'],
   '*.ts',
+  'src/console/app/*.tsx',
 ]
 
 const restrictedSyntax = [
@@ -83,7 +84,7 @@ export default defineConfig(
     rules: { '@typescript-eslint/consistent-type-definitions': 'off' },
   },
   {
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.{ts,tsx}'],
     rules: {
       'no-console': 'error',
       'no-restricted-syntax': ['error', ...restrictedSyntax],
@@ -91,7 +92,7 @@ export default defineConfig(
   },
   {
     // Comments and blank lines count.
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.{ts,tsx}'],
     rules: { 'max-lines-per-function': ['error', { max: 60 }] },
   },
   {

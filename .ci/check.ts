@@ -1,4 +1,4 @@
-import { checkClientSize } from './client-size.ts'
+import { checkClientSize, checkConsoleSize } from './client-size.ts'
 import { checkCore } from './core.ts'
 import { checkPack, packedPath } from './pack.ts'
 import { measurePaths } from './paths.ts'
@@ -11,8 +11,9 @@ import { checkTypeBudget } from './type-budget.ts'
 const compilation: Steps = {
   types: async () => {
     await command('tsc', '-p', '.')()
-    // The script of the explorer runs in browsers.
-    return command('tsc', '-p', 'src/explorer/assets')()
+    // These run in browsers.
+    await command('tsc', '-p', 'src/explorer/assets')()
+    return command('tsc', '-p', 'src/console/app')()
   },
   lint: command('eslint', '.', '--max-warnings', '0'),
   architecture: command('vitest', 'run', 'test/project'),
@@ -24,6 +25,7 @@ const others: Steps = {
   build: command('npm', 'run', 'build'),
   core: checkCore,
   client: checkClientSize,
+  console: checkConsoleSize,
   publint: withPackage('publint', 'run', '--strict'),
   // Without the resolution of Node 10, which knows no exports.
   attw: withPackage(

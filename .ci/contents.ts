@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { StepFailure } from './command.ts'
 import { root } from './entries.ts'
+import { consoleAssets } from './console-assets.ts'
 import { explorerAssets } from './explorer-assets.ts'
 
 /** A file of the package, with its size in bytes. */
@@ -19,7 +20,7 @@ export function checkContents(files: readonly PackedFile[]): void {
     .filter(({ path }) => path.endsWith('.map'))
     .map(({ path }) => `${path} is a source map; the package has none`)
   const paths = new Set(files.map(({ path }) => path))
-  for (const path of Object.keys(explorerAssets))
+  for (const path of [...Object.keys(explorerAssets), ...consoleAssets])
     if (!paths.has(path)) mistakes.push(`${path} is missing`)
   for (const page of [...paths].filter((path) => path.endsWith('.md')))
     for (const link of linksOf(page))

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { nonEmpty } from '../checks/option-shapes.ts'
 import { completeOptions } from '../checks/options.ts'
 import { pageSource, type Page, type PageContent } from '../pages/page.ts'
+import { signInOf } from '../pages/sign-in-methods.ts'
 import { pageFiles, swaggerUi } from './page-files.ts'
 import { pageHtml } from './page-html.ts'
 
@@ -46,9 +47,6 @@ export function explorer(options: ExplorerOptions): Page {
         if (!Object.hasOwn(pages, document)) {
           throw new TypeError(`document must be the name of a page of the service: ${document}`)
         }
-        const providers = security.flatMap((one) =>
-          'anyone' in one || one.enabled === false ? [] : [one],
-        )
         const content: PageContent = {
           mediaType: html,
           headers: { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' },
@@ -56,8 +54,7 @@ export function explorer(options: ExplorerOptions): Page {
             documentUrl: `${document}.json`,
             folder: name,
             swaggerUi,
-            providers,
-            isOpen: security.some((one) => 'anyone' in one),
+            signIn: signInOf(security),
           }),
         }
         return {

@@ -1,10 +1,4 @@
-import type { SecurityProvider } from '../security/provider.ts'
-
-/** How a caller can sign in on the page. */
-type SignInMethod =
-  | { readonly type: 'apiKey'; readonly header: string }
-  | { readonly type: 'basic' }
-  | { readonly type: 'bearer' }
+import { escaped, type SignIn, type SignInMethod } from '../pages/sign-in-methods.ts'
 
 /** What the page shows. The URLs are relative to the page. */
 export interface PageView {
@@ -12,10 +6,7 @@ export interface PageView {
   /** The folder with the scripts and style sheets of the page. */
   readonly folder: string
   readonly swaggerUi: { readonly script: string; readonly styles: string }
-  /** The providers of the service that are enabled. */
-  readonly providers: readonly SecurityProvider[]
-  /** Whether the document can be requested without signing in. */
-  readonly isOpen: boolean
+  readonly signIn: SignIn
 }
 
 const titles = {
@@ -25,10 +16,8 @@ const titles = {
 } satisfies Record<SignInMethod['type'], string>
 
 /** Returns the HTML of the page, without inline scripts and styles. */
-export function pageHtml({ documentUrl, folder, swaggerUi, providers, isOpen }: PageView): string {
-  const methods = providers.map(methodOf).filter((method) => method !== undefined)
-  // Providers without a form, such as session providers, find their credential in cookies.
-  const opensAtOnce = isOpen || methods.length < providers.length
+export function pageHtml({ documentUrl, folder, swaggerUi, signIn }: PageView): string {
+  const { methods, isOpen } = signIn
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -42,7 +31,7 @@ export function pageHtml({ documentUrl, folder, swaggerUi, providers, isOpen }: 
     <script defer src="${folder}/${swaggerUi.script}"></script>
     <script type="module" src="${folder}/explorer.js"></script>
   </head>
-  <body data-document="${documentUrl}" data-methods="${escaped(JSON.stringify(methods))}" data-open="${opensAtOnce}">
+  <body data-document="${documentUrl}" data-methods="${escaped(JSON.stringify(methods))}" data-open="${isOpen}">
     <div id="session" hidden>
       <button id="sign-in-again" type="button">Sign in</button>
       <button id="sign-out" type="button">Sign out</button>
@@ -90,16 +79,4 @@ function choices(methods: readonly SignInMethod[]): string {
       `<label><input type="radio" name="method" value="${index}"${index === 0 ? ' checked' : ''}> ${titles[type]}</label>`,
   )
   return `        <div role="radiogroup" aria-label="Sign in with">${inputs.join('')}</div>\n`
-}
-
-/** Returns how a provider's credentials can be entered, by its challenge; undefined if they can't. */
-function methodOf({ challenge }: SecurityProvider): SignInMethod | undefined {
-  const header = /^ApiKey header="([^"]+)"/i.exec(challenge)?.[1]
-  if (header !== undefined) return { type: 'apiKey', header }
-  if (/^Basic\b/i.test(challenge)) return { type: 'basic' }
-  return /^Bearer\b/i.test(challenge) ? { type: 'bearer' } : undefined
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 }

@@ -4,6 +4,7 @@ import type * as administrationEntry from '../../src/entries/administration.ts'
 import type * as deploymentEntry from '../../src/entries/deployment.ts'
 import type * as bullmqEntry from '../../src/entries/bullmq.ts'
 import type * as pgBossEntry from '../../src/entries/pg-boss.ts'
+import type * as consoleEntry from '../../src/entries/console.ts'
 import type * as explorerEntry from '../../src/entries/explorer.ts'
 import type * as expressEntry from '../../src/entries/express.ts'
 import type * as fastifyEntry from '../../src/entries/fastify.ts'
@@ -30,6 +31,7 @@ import {
 } from '../../src/entries/deployment.ts'
 import { administration } from '../../src/entries/administration.ts'
 import { pgBossQueue } from '../../src/entries/pg-boss.ts'
+import { adminConsole } from '../../src/entries/console.ts'
 import { explorer } from '../../src/entries/explorer.ts'
 import { toExpressHandler } from '../../src/entries/express.ts'
 import { handleBadUrls, rowgateFastify } from '../../src/entries/fastify.ts'
@@ -158,6 +160,9 @@ export const pageDoors = {
     openapi: [['openapi', (given) => openapi(given)]],
     toYaml: [['toYaml', (given) => toYaml(given)]],
   } satisfies DoorsOf<typeof openapiEntry>,
+  console: {
+    adminConsole: [['adminConsole', (given) => adminConsole(given)]],
+  } satisfies DoorsOf<typeof consoleEntry>,
   explorer: {
     explorer: [['explorer', (given) => explorer(given)]],
   } satisfies DoorsOf<typeof explorerEntry>,

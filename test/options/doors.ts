@@ -27,6 +27,7 @@ export const entriesOfDoors: readonly {
   { entry: 'rowgate/pg-boss', names: deploymentDoors.pgBoss },
   { entry: 'rowgate/bullmq', names: deploymentDoors.bullmq },
   { entry: 'rowgate/openapi', names: pageDoors.openapi },
+  { entry: 'rowgate/console', names: pageDoors.console },
   { entry: 'rowgate/explorer', names: pageDoors.explorer },
   { entry: 'rowgate/otel', names: pageDoors.otel },
   { entry: 'rowgate/consume', names: consumeDoors },

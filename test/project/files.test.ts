@@ -5,15 +5,17 @@ import { mutationAreas, slowTests } from '../../.ci/mutation-areas.ts'
 import { filesBelow, textOf } from './tree.ts'
 
 const drawers = /^(utils?|types|common|shared|helpers?|internal|misc|lib)$/
-const sources = filesBelow('src', '.ts')
-const texts = filesBelow('.').filter((path) => /(\.([cm]?[jt]s|json|md|sql|csv)|\/run)$/.test(path))
+const sources = [...filesBelow('src', '.ts'), ...filesBelow('src', '.tsx')]
+const texts = filesBelow('.').filter((path) =>
+  /(\.([cm]?[jt]sx?|json|md|sql|csv)|\/run)$/.test(path),
+)
 
 test('no source file is longer than 300 lines', () => {
   expect(sources.filter((path) => textOf(path).split('\n').length > 301)).toEqual([])
 })
 
 test('no file or folder is a drawer', () => {
-  const parts = (path: string): string[] => path.replace(/\.ts$/, '').split('/')
+  const parts = (path: string): string[] => path.replace(/\.tsx?$/, '').split('/')
   expect(sources.filter((path) => parts(path).some((part) => drawers.test(part)))).toEqual([])
 })
 
@@ -23,7 +25,7 @@ test('only the main entry of the package is named index.ts', () => {
 })
 
 test('file names are kebab-case', () => {
-  expect(sources.filter((path) => !/^[a-z0-9/-]+\.ts$/.test(path))).toEqual([])
+  expect(sources.filter((path) => !/^[a-z0-9/-]+\.tsx?$/.test(path))).toEqual([])
 })
 
 test('no file contains a path of a machine', () => {

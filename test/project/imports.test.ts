@@ -132,7 +132,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   openapi: [...core, 'keep-latest', 'pages/page', 'publication', 'security/provider'],
   pages: [...core, 'security/provider'],
-  explorer: ['checks', 'pages/page', 'security/provider'],
+  explorer: ['checks', 'pages/page', 'pages/sign-in-methods'],
+  console: ['checks', 'openapi/page', 'pages/page', 'pages/sign-in-methods'],
+  // What browsers load imports nothing of the service.
+  'console/app': [],
   client: [...core, 'in-process', 'runtime-fetch', 'service'],
   schema: [
     ...core,
@@ -150,6 +153,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     ...core,
     'client',
     'command-use',
+    'console/admin-console',
     'schema',
     'consume/openapi/document',
     'consume/openapi/import-openapi',
@@ -285,6 +289,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'cache',
     'client',
     'conformance',
+    'console',
     'consume',
     'deployment',
     'events',
@@ -303,11 +308,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-const files = filesBelow('src', '.ts')
+const files = [...filesBelow('src', '.ts'), ...filesBelow('src', '.tsx')]
 const edges = files.flatMap((from) => neighboursOf(from).map((to) => ({ from, to })))
 
 function placeOf(path: string): string {
-  return path.replace(/^src\//, '').replace(/\.ts$/, '')
+  return path.replace(/^src\//, '').replace(/\.tsx?$/, '')
 }
 
 function folderOf(path: string): string {

@@ -1,0 +1,42 @@
+import { confirmWarnings } from './ask.tsx'
+import { send, type ApiRequest, type Finding, type Reply } from './api.ts'
+
+/** A save or delete that the service has not made. */
+export interface Rejected {
+  readonly kind: 'rejected'
+  /** The HTTP status; 0 without a response. */
+  readonly status: number
+  readonly message: string
+  readonly findings: readonly Finding[]
+}
+
+/** What came of a save or delete. */
+export type Saved =
+  { readonly kind: 'saved'; readonly reply: Reply } | { readonly kind: 'cancelled' } | Rejected
+
+/** Sends a save or delete. If the service has warnings only, the person can confirm them by their ids. */
+export async function save(request: ApiRequest): Promise<Saved> {
+  const confirmed = [...(request.confirmed ?? [])]
+  for (;;) {
+    const reply = await send({ ...request, confirmed })
+    const { status, envelope } = reply
+    const { message, validations } = envelope
+    if (status === 200 && message === null) return { kind: 'saved', reply }
+    const warnings = pendingWarnings(validations, confirmed)
+    if (warnings.length === 0)
+      return { kind: 'rejected', status, message: message ?? '', findings: validations }
+    if (!(await confirmWarnings(warnings))) return { kind: 'cancelled' }
+    confirmed.push(...warnings.map(({ validationId = '' }) => validationId))
+  }
+}
+
+/** Returns the warnings whose confirmation makes the request succeed; none if it also has errors. */
+function pendingWarnings(
+  findings: readonly Finding[],
+  confirmed: readonly string[],
+): readonly Finding[] {
+  if (findings.some(({ severity }) => severity === 'error')) return []
+  return findings.filter(
+    ({ validationId }) => validationId !== undefined && !confirmed.includes(validationId),
+  )
+}

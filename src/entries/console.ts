@@ -1,0 +1,1 @@
+export { adminConsole, type AdminConsoleOptions } from '../console/admin-console.ts'
