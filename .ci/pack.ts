@@ -131,7 +131,38 @@ async function checkCommandLine(project: string): Promise<void> {
   const line = ['users', 'add', 'maria', '--role', 'Sales', '--service', 'service.mjs']
   if (!(await rowgate(...line)).includes('Added maria'))
     throw new StepFailure('npx rowgate users add did not add a user')
+  await writeFile(join(project, 'serve.mjs'), servingProgram)
+  await run('node', ['serve.mjs'], { cwd: project })
 }
+
+/** Serves a definition, and requests the files of its pages, which the command line finds in the package. */
+const servingProgram = `
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import Database from 'better-sqlite3'
+const file = new Database('shop.db')
+file.exec('CREATE TABLE things (id INTEGER PRIMARY KEY) STRICT')
+file.close()
+const things = { key: 'id', fields: { id: { type: 'integer' } } }
+writeFileSync('shop.json', JSON.stringify({ shop: { collections: { things } } }))
+const line = ['serve', 'shop.json', '--storage', 'shop.db', '--port', '0']
+const child = spawn(process.execPath, ['node_modules/rowgate/dist/cli.js', ...line])
+let output = ''
+child.stdout.on('data', (chunk) => (output += chunk))
+child.stderr.on('data', (chunk) => (output += chunk))
+try {
+  while (!/http:[^ ]*v1/.test(output)) {
+    assert.equal(child.exitCode, null, output)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const root = /http:[^ ]*v1/.exec(output)[0]
+  for (const path of ['explorer/explorer.js', 'explorer/explorer.css', 'console/console.js', 'console/console.css'])
+    assert.equal((await fetch(root + '/' + path)).status, 200, path)
+} finally {
+  child.kill()
+}
+`
 
 /** Runs commands that need a driver which is not installed. Each must name the package to install. */
 async function checkMissingDrivers(project: string): Promise<void> {

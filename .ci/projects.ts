@@ -78,6 +78,8 @@ async function checkServer(app: string, { curl }: Created): Promise<void> {
     const ready = await respond(`curl http://127.0.0.1:${port}/ready`)
     const explorer = await respond(`curl http://127.0.0.1:${port}/rest/v1/explorer`)
     if (!/<html[^]*\n200$/.test(explorer)) throw new StepFailure(`The explorer: ${explorer}`)
+    const script = await respond(`curl http://127.0.0.1:${port}/rest/v1/console/console.js`)
+    if (!script.endsWith('\n200')) throw new StepFailure(`The script of the console: ${script}`)
     if (!ready.endsWith('\n200')) throw new StepFailure(`/ready responds ${ready}`)
   } finally {
     // npm does not pass the signal on to the server.

@@ -36,7 +36,7 @@ async function greet(): Promise<void> {
   const root = `http://localhost:${actual}/rest/v1`
   const address = `${root}/sales`
   console.log(`Serving ${databaseFile} at ${address}`)
-  console.log(`In a browser: ${root}/explorer`)
+  console.log(`In a browser: ${root}/console, and ${root}/explorer`)
   console.log(
     plainHttp
       ? `Keys may come over plain HTTP, since only this machine can reach ${host}.\n`

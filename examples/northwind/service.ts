@@ -1,4 +1,5 @@
 import { createService, type Service } from 'rowgate'
+import { adminConsole } from 'rowgate/console'
 import {
   createDeployment,
   definitionBuilder,
@@ -62,7 +63,11 @@ export function createNorthwind(
     applications: { ...applications, ...ofDeployment },
     storage: sqliteStorage(file, { ensureSchema: true }),
     security: apiKeys({ name: 'API Key', properties }),
-    pages: { openapi: description, explorer: explorer({ document: 'openapi' }) },
+    pages: {
+      openapi: description,
+      explorer: explorer({ document: 'openapi' }),
+      console: adminConsole({ title: 'Northwind' }),
+    },
     report: (observation) => console.error(observation),
   })
 }

@@ -80,7 +80,8 @@ export async function init(given: Given, context: CommandContext): Promise<void>
       '',
       `  ${curl}`,
       '',
-      'The explorer at http://localhost:8080/rest/v1/explorer sends requests with the key, too.',
+      'In a browser, with the key: the console at http://localhost:8080/rest/v1/console',
+      'for the items, and the explorer at http://localhost:8080/rest/v1/explorer for requests.',
       'The key is in .env, which git ignores. It is shown only now.',
     ].join('\n'),
   )

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { adminConsole } from '../console/admin-console.ts'
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import { explorer } from '../explorer/explorer.ts'
 import { serve } from '../http/serve.ts'
@@ -144,12 +145,19 @@ async function openService(
   }
 }
 
-/** Returns the OpenAPI document and the explorer, unless an application has the name of one of them. */
+/** Returns the pages whose names no application has: the OpenAPI document with the explorer, and the console. */
 function pagesOf(applications: ApplicationDefinitions): Readonly<Record<string, Page>> {
   const names = Object.keys(applications).map((name) => name.toLowerCase())
-  if (names.includes('openapi') || names.includes('explorer')) return {}
+  const isFree = (name: string): boolean => !names.includes(name)
   const title = Object.keys(applications).join(', ') || 'rowgate'
-  return { openapi: openapi({ title }), explorer: explorer({ document: 'openapi' }) }
+  return {
+    ...(isFree('openapi') &&
+      isFree('explorer') && {
+        openapi: openapi({ title }),
+        explorer: explorer({ document: 'openapi' }),
+      }),
+    ...(isFree('console') && { console: adminConsole({ title }) }),
+  }
 }
 
 /** Returns a service that another one can replace while the server runs. */
@@ -218,11 +226,17 @@ function announce({ url, key, keys, loaded }: Announcement, context: CommandCont
         ? `The keys are in ${printable(keys)}. Create another one with --new-key.`
         : `A key of the user ${user}, shown only now: ${key}`,
       ...(path === undefined ? [] : [`Try: ${curl}`]),
-      ...(Object.keys(pagesOf(loaded.applications)).length === 0
-        ? []
-        : [`The explorer, with the key: ${url}/rest/v1/explorer`]),
+      ...addressesOf(url, loaded.applications),
     ].join('\n'),
   )
+}
+
+/** Returns a line for each page that people open in a browser. */
+function addressesOf(url: string, applications: ApplicationDefinitions): readonly string[] {
+  const pages = pagesOf(applications)
+  return ['console', 'explorer']
+    .filter((name) => Object.hasOwn(pages, name))
+    .map((name) => `The ${name}, with the key: ${url}/rest/v1/${name}`)
 }
 
 function pathsOf(applications: ApplicationDefinitions): readonly string[] {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readAsset } from '../pages/asset.ts'
 import type { PageContent, PageFile } from '../pages/page.ts'
 
 /** The files that a build of the browser code makes, by name. */
@@ -17,7 +17,7 @@ function publicFile(name: keyof ConsoleBundle, mediaType: string): PageFile {
   let content: Promise<PageContent> | undefined
   const read = async (): Promise<PageContent> => {
     try {
-      return { mediaType, text: await readAsset(name) }
+      return { mediaType, text: await readFileOf(name) }
     } catch (error) {
       content = undefined
       throw error
@@ -26,9 +26,9 @@ function publicFile(name: keyof ConsoleBundle, mediaType: string): PageFile {
   return { access: 'public', content: () => (content ??= read()) }
 }
 
-async function readAsset(name: keyof ConsoleBundle): Promise<string> {
+async function readFileOf(name: keyof ConsoleBundle): Promise<string> {
   try {
-    return await readFile(new URL(`./assets/${name}`, import.meta.url), 'utf8')
+    return await readAsset(import.meta.url, name)
   } catch (error) {
     return (await bundleOfSources(error))[name]
   }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { readAsset } from '../pages/asset.ts'
 import type { PageContent, PageFile } from '../pages/page.ts'
 
 // Other paths in another version: browsers keep these files.
@@ -36,7 +37,7 @@ function publicFile(name: string, form: Omit<PageContent, 'text'>): PageFile {
   let content: Promise<PageContent> | undefined
   const read = async (): Promise<PageContent> => {
     try {
-      return { ...form, text: await readAsset(name) }
+      return { ...form, text: await readFileOf(name) }
     } catch (error) {
       content = undefined
       throw error
@@ -45,9 +46,9 @@ function publicFile(name: string, form: Omit<PageContent, 'text'>): PageFile {
   return { access: 'public', content: () => (content ??= read()) }
 }
 
-async function readAsset(name: string): Promise<string> {
+async function readFileOf(name: string): Promise<string> {
   try {
-    return await readFile(new URL(`./assets/${name}`, import.meta.url), 'utf8')
+    return await readAsset(import.meta.url, name)
   } catch {
     // The build copies the files of Swagger UI to the others; the sources use its package.
     const path = createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`)

@@ -46,7 +46,7 @@ async function items(url: string, key = ''): Promise<unknown> {
     : response.status
 }
 
-test('the server has an explorer, an OpenAPI document, /live and /ready', async () => {
+test('the server has a console, an explorer, an OpenAPI document, /live and /ready', async () => {
   const { url, key = '' } = await serving(project())
   const get = (path: string) => fetch(`${url}${path}`, { headers: { 'X-API-Key': key } })
   expect(await (await get('/live')).text()).toBe('live')
@@ -54,6 +54,8 @@ test('the server has an explorer, an OpenAPI document, /live and /ready', async 
   const document = (await (await get('/rest/v1/openapi.json')).json()) as { paths: object }
   expect(Object.keys(document.paths).join()).toContain('/shop/things')
   expect(await (await get('/rest/v1/explorer')).text()).toContain('<html')
+  expect(await (await get('/rest/v1/console')).text()).toContain('<html')
+  expect((await get('/rest/v1/console/console.js')).status).toBe(200)
 })
 
 test('the first start prints a key and a curl line that works; later starts do not', async () => {

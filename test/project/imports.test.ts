@@ -132,8 +132,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   openapi: [...core, 'keep-latest', 'pages/page', 'publication', 'security/provider'],
   pages: [...core, 'security/provider'],
-  explorer: ['checks', 'pages/page', 'pages/sign-in-methods'],
-  console: ['checks', 'openapi/page', 'pages/page', 'pages/sign-in-methods'],
+  explorer: ['checks', 'pages/asset', 'pages/page', 'pages/sign-in-methods'],
+  console: ['checks', 'openapi/page', 'pages/asset', 'pages/page', 'pages/sign-in-methods'],
   // What browsers load imports nothing of the service.
   'console/app': [],
   client: [...core, 'in-process', 'runtime-fetch', 'service'],

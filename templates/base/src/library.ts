@@ -1,4 +1,5 @@
 import { createService, defineCollection, integer, text, warning } from 'rowgate'
+import { adminConsole } from 'rowgate/console'
 import { explorer } from 'rowgate/explorer'
 import { openapi } from 'rowgate/openapi'
 import { apiKeys } from 'rowgate/security'
@@ -7,6 +8,7 @@ import type { StorageAdapter } from 'rowgate/storage'
 const books = defineCollection(
   {
     key: 'bookId',
+    titleField: 'title',
     fields: {
       bookId: integer({ generated: 'database' }),
       title: text({ required: true, maxLength: 200 }),
@@ -30,10 +32,11 @@ export function createLibrary(storage: StorageAdapter) {
   return createService({
     applications: { library: { collections: { books } } },
     storage,
-    // At /rest/v1/openapi.json and /rest/v1/explorer.
+    // At /rest/v1/openapi.json, /rest/v1/explorer and /rest/v1/console.
     pages: {
       openapi: openapi({ title: 'Library' }),
       explorer: explorer({ document: 'openapi' }),
+      console: adminConsole({ title: 'Library' }),
     },
     security: apiKeys({
       name: 'API Key',
