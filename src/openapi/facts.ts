@@ -53,6 +53,8 @@ export function fieldFacts({ collection }: DescribedCollection, field: Published
   const computed = collection.computed.some((one) => one.name === name)
   const facts = {
     type,
+    // The description of the schema has further sentences.
+    description: definition.description,
     references: referenceOf({ collection }, field),
     unique: definition.unique === true || undefined,
     ...defaultFacts(field),

@@ -17,6 +17,7 @@ import {
   principal,
   text,
   warning,
+  type RequestHandler,
   type Service,
   type ServiceOptions,
 } from '../../src/entries/index.ts'
@@ -148,7 +149,10 @@ export interface OpenConsole extends WatchedPage {
 }
 
 /** Opens the console of a service. */
-export type OpenPage = (service: Desk, options?: OpenOptions) => Promise<OpenConsole>
+export type OpenPage = (
+  service: RequestHandler & { readonly close: () => Promise<void> },
+  options?: OpenOptions,
+) => Promise<OpenConsole>
 
 /** Declares tests in one browser. A message of the browser that a test does not take fails it. */
 export function describeConsole(name: string, body: (open: OpenPage) => void): void {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { principal } from '../../src/entries/index.ts'
@@ -17,17 +15,7 @@ import {
   takeRejections,
   type OpenOptions,
 } from './desk.ts'
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
-/** Returns what axe finds on a page. */
-async function violations(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe)
-  return page.evaluate<string[]>(
-    `axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
-      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
-  )
-}
+import { violations } from './violations.ts'
 
 const looks: Readonly<Record<string, OpenOptions>> = {
   light: {},
@@ -129,7 +117,7 @@ describeConsole('the console', (open) => {
     await page.getByLabel('Password', { exact: true }).waitFor()
   })
 
-  test('shows a sentence to a caller without any rights', async () => {
+  test('does not show a collection to a caller without its roles', async () => {
     const service = openDesk(keys())
     await service.users.add({ user: 'nobody' })
     const { page } = await open(service, { hash: '#/data/desk/secrets' })

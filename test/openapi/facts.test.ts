@@ -56,7 +56,7 @@ test('a list has its columns, sizes of pages, order and searched fields', () => 
 
 test('a field has its type, and what its schema can not express', () => {
   expect(ofFields('ThingsInsert')).toEqual({
-    id: { type: 'uuid', generated: 'uuid' },
+    id: { type: 'uuid', description: 'Its number.', generated: 'uuid' },
     name: { type: 'text', unique: true },
     code: { type: 'text' },
     size: { type: 'text' },

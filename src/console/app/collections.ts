@@ -96,7 +96,7 @@ function collectionOf(document: Document, path: string): Collection {
     ),
     listed: rowFields(document, list),
     readable: itemFields(document, reads ?? one.post ?? whole.post),
-    insertable: bodyFields(document, whole.post),
+    insertable: withHints(bodyFields(document, whole.post)),
     updatable: bodyFields(document, one.post),
     can: {
       list: list !== undefined,
@@ -143,13 +143,13 @@ function fieldsOf(
   return new Map(
     Object.entries(properties).map(([name, given]) => {
       const schema = resolve<Schema>(document, given)
-      const { title, description, type, enum: values, minLength, maxLength } = schema
+      const { title, type, enum: values, minLength, maxLength } = schema
       const facts = schema['x-rowgate'] ?? { type: 'json' }
       const isNullable = type === undefined || [type].flat().includes('null')
       const field: Field = {
         name,
         label: title ?? name,
-        description: description?.replace(`Label: ${title ?? ''}.`, '').trim(),
+        description: aboutOf(facts),
         facts,
         isNullable,
         isRequired: required.includes(name),
@@ -158,6 +158,29 @@ function fieldsOf(
         maxLength,
       }
       return [name, field]
+    }),
+  )
+}
+
+/** Returns what people should know about a field besides its input. */
+function aboutOf({ description, unique, minimum, maximum }: Facts): string | undefined {
+  const sentences = [
+    description,
+    minimum !== undefined && `At least ${String(minimum)}.`,
+    maximum !== undefined && `At most ${String(maximum)}.`,
+    unique === true && 'Unique.',
+  ].filter((sentence) => typeof sentence === 'string')
+  return sentences.length === 0 ? undefined : sentences.join(' ')
+}
+
+/** Returns the fields of a new item with the note that some may stay empty. */
+function withHints(fields: FieldMap): FieldMap {
+  const note = 'If it is empty, the service supplies it.'
+  return new Map(
+    [...fields].map(([name, field]) => {
+      const { facts, description } = field
+      if (facts.generated === undefined) return [name, field]
+      return [name, { ...field, description: [description, note].filter(Boolean).join(' ') }]
     }),
   )
 }

@@ -64,6 +64,7 @@ export interface Schema {
 /** What the document says about a field besides its schema. */
 export interface Facts {
   readonly type: string
+  readonly description?: string
   readonly references?: { readonly collection: string; readonly fields: readonly string[] }
   readonly unique?: boolean
   readonly defaultValue?: unknown

@@ -1,32 +1,17 @@
 import type { VNode } from 'preact'
 import type { Field } from './collections.ts'
+import type { InputOptions } from './item-place.ts'
 import { isNumeric, visible } from './values.ts'
-
-interface InputOptions {
-  readonly id: string
-  readonly field: Field
-  readonly text: string
-  readonly change: (text: string) => void
-  readonly isInvalid: boolean
-  /** The ids of the elements that describe the input. */
-  readonly describedBy: string
-}
 
 const longText = 200
 
 /** The input of a field, by its type. */
-export function FieldInput({
-  id,
-  field,
-  text,
-  change,
-  isInvalid,
-  describedBy,
-}: InputOptions): VNode {
+export function FieldInput(options: InputOptions & { readonly field: Field }): VNode {
+  const { id, field, text, change, isInvalid, describedBy } = options
   const common = {
     id,
     'aria-invalid': isInvalid,
-    'aria-describedby': describedBy === '' ? undefined : describedBy,
+    'aria-describedby': describedBy,
     'aria-required': field.isRequired,
   }
   const choices = choicesOf(field)

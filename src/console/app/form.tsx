@@ -5,6 +5,7 @@ import type { Item } from './api.ts'
 import type { Collection, Field, FieldMap } from './collections.ts'
 import { FieldInput } from './field-input.tsx'
 import type { FormState } from './form-state.tsx'
+import type { Inputs } from './item-place.ts'
 import { Picker } from './picker.tsx'
 import { itemHash } from './route.ts'
 import { localTime, shown, visible } from './values.ts'
@@ -17,11 +18,13 @@ interface FieldsOptions {
   /** The stored item: fields that can't be changed show its values. */
   readonly item?: Item | undefined
   /** The fields that are shown by other means. */
-  readonly without?: readonly string[]
+  readonly without?: readonly string[] | undefined
+  readonly inputs?: Inputs | undefined
 }
 
 /** The fields of an item: inputs for those that can be changed, and the values of others. */
-export function FormFields({ collection, fields, form, item, without = [] }: FieldsOptions): VNode {
+export function FormFields(options: FieldsOptions): VNode {
+  const { collection, fields, form, item, without = [], inputs } = options
   const readable = item === undefined ? new Map<string, Field>() : collection.readable
   const names = [...new Set([...readable.keys(), ...fields.keys()])]
   return (
@@ -30,7 +33,8 @@ export function FormFields({ collection, fields, form, item, without = [] }: Fie
         .filter((name) => !without.includes(name))
         .map((name) => {
           const field = fields.get(name)
-          if (field !== undefined) return <FieldRow key={name} {...{ collection, field, form }} />
+          if (field !== undefined)
+            return <FieldRow key={name} {...{ collection, field, form }} Input={inputs?.[name]} />
           const stored = readable.get(name)
           return (
             stored && (
@@ -46,15 +50,25 @@ interface RowOptions {
   readonly collection: Collection
   readonly field: Field
   readonly form: FormState
+  readonly Input?: Inputs[string] | undefined
 }
 
-function FieldRow({ collection, field, form }: RowOptions): VNode {
-  const { name, label, description, facts, isRequired } = field
+function FieldRow({ collection, field, form, Input }: RowOptions): VNode {
+  const { name, label, facts, isRequired } = field
+  // An input of its own explains itself.
+  const description = Input === undefined ? field.description : undefined
   const problems = form.problems[name] ?? []
   const id = `field-${name}`
   const describedBy = [problems.length > 0 && `${id}-problem`, description && `${id}-about`].filter(
     Boolean,
   )
+  const common = {
+    id,
+    text: form.texts[name] ?? '',
+    change: (text: string) => form.set(name, text),
+    isInvalid: problems.length > 0,
+    describedBy: describedBy.length > 0 ? describedBy.join(' ') : undefined,
+  }
   return (
     <div class={problems.length > 0 ? 'field is-invalid' : 'field'}>
       <div class="label">
@@ -67,14 +81,7 @@ function FieldRow({ collection, field, form }: RowOptions): VNode {
       </div>
       <div class="control">
         <div class="line">
-          <FieldInput
-            id={id}
-            field={field}
-            text={form.texts[name] ?? ''}
-            change={(text) => form.set(name, text)}
-            isInvalid={problems.length > 0}
-            describedBy={describedBy.join(' ')}
-          />
+          {Input === undefined ? <FieldInput field={field} {...common} /> : <Input {...common} />}
           {facts.type === 'instant' && <span class="muted">UTC</span>}
           <ReferenceTools {...{ collection, field, form }} />
         </div>
@@ -83,7 +90,7 @@ function FieldRow({ collection, field, form }: RowOptions): VNode {
             {problems.join(' ')}
           </p>
         )}
-        {description !== undefined && description !== '' && (
+        {description !== undefined && (
           <p class="about" id={`${id}-about`}>
             {description}
           </p>
@@ -162,7 +169,7 @@ function StoredRow({ collection, field, value }: StoredOptions): VNode {
             text
           )}
         </div>
-        {description !== undefined && description !== '' && <p class="about">{description}</p>}
+        {description !== undefined && <p class="about">{description}</p>}
       </div>
     </div>
   )

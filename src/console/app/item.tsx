@@ -1,113 +1,33 @@
-import type { VNode } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { messageFor, read, type Item } from './api.ts'
 import { ask } from './ask.tsx'
-import { itemPath, keyOf, type Collection } from './collections.ts'
+import { itemPath, type Collection } from './collections.ts'
 import { focusProblem, FormFields } from './form.tsx'
 import { useForm, type FormState } from './form-state.tsx'
-import { go, guardLeaving, hashOf, itemHash } from './route.ts'
-import { save, type Rejected, type Saved } from './save.ts'
+import { dataPlace, type ItemPlace, type ItemVariant } from './item-place.ts'
+import { go, guardLeaving } from './route.ts'
+import type { Rejected } from './save.ts'
+import { attempt, noteOf, Summary } from './saving.tsx'
 import { announce, Heading, Problem } from './screen.tsx'
 import { shortened } from './values.ts'
-
-/** The hash of the grid of a collection. */
-function gridHash({ application, name }: Collection): string {
-  return hashOf(['data', application, name])
-}
-
-function Above({ collection }: { readonly collection: Collection }): VNode {
-  const { application, name, isSingleton } = collection
-  return (
-    <>
-      {isSingleton ? application : <a href={gridHash(collection)}>{`${application} / ${name}`}</a>}
-    </>
-  )
-}
-
-/** The form of a new item. */
-export function NewItem({ collection }: { readonly collection: Collection }): VNode {
-  const form = useForm(collection.insertable, undefined)
-  const element = useRef<HTMLFormElement>(null)
-  const [isBusy, setBusy] = useState(false)
-  const submit = async (): Promise<void> => {
-    form.clear()
-    const values = form.changes()
-    if (values === undefined) {
-      focusProblem(element.current)
-      return
-    }
-    setBusy(true)
-    const saved = await attempt({ method: 'POST', path: collection.path, body: values })
-    setBusy(false)
-    if (saved.kind === 'rejected') form.reject(saved.message, saved.findings)
-    if (saved.kind === 'rejected') focusProblem(element.current)
-    if (saved.kind !== 'saved') return
-    guardLeaving(undefined)
-    announce(noteOf(saved, 'The item was added.'))
-    const { item } = saved.reply.envelope
-    const { application, name, can, key } = collection
-    const isShown = can.read && key.length > 0 && item !== undefined
-    go(
-      isShown
-        ? itemHash('item', [application, name], keyOf(collection, item))
-        : gridHash(collection),
-    )
-  }
-  return (
-    <>
-      <Heading title="New item" above={<Above collection={collection} />} />
-      <form
-        ref={element}
-        class="item"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!isBusy) void submit()
-        }}
-      >
-        <Summary messages={form.problems['']} />
-        <FormFields collection={collection} fields={collection.insertable} form={form} />
-        <div class="bar">
-          <button type="submit" class="primary" disabled={isBusy}>
-            {isBusy ? 'Saving…' : 'Add item'}
-          </button>
-          <a class="button" href={gridHash(collection)}>
-            Cancel
-          </a>
-        </div>
-      </form>
-    </>
-  )
-}
-
-/** The messages of a form that are about no single field. */
-export function Summary({
-  messages,
-}: {
-  readonly messages: readonly string[] | undefined
-}): VNode | null {
-  if (messages === undefined || messages.length === 0) return null
-  return (
-    <div class="problem summary" role="alert" tabIndex={-1}>
-      {messages.map((message) => (
-        <p key={message}>{message}</p>
-      ))}
-    </div>
-  )
-}
 
 interface Stored {
   readonly item: Item
   readonly etag: string | undefined
 }
 
-interface ItemOptions {
+interface ItemOptions extends ItemVariant {
   readonly collection: Collection
   readonly itemKey: readonly string[]
+  /** Another value reads the item again. */
+  readonly version?: number
+  readonly children?: ComponentChildren
 }
 
 /** The screen of a stored item. */
-export function ItemScreen({ collection, itemKey }: ItemOptions): VNode {
+export function ItemScreen(options: ItemOptions): VNode {
+  const { collection, itemKey, at = dataPlace(collection), version, children } = options
   const [stored, setStored] = useState<Stored | undefined>(undefined)
   const [problem, setProblem] = useState('')
   const path = collection.isSingleton ? collection.path : itemPath(collection, itemKey)
@@ -122,34 +42,61 @@ export function ItemScreen({ collection, itemKey }: ItemOptions): VNode {
     const controller = new AbortController()
     void load(controller.signal)
     return () => controller.abort()
-  }, [path])
-  const title = stored === undefined ? undefined : titleOf(collection, stored.item)
-  const key = collection.isSingleton ? collection.name : itemKey.join(', ')
+  }, [path, version])
+  const title =
+    stored === undefined
+      ? undefined
+      : (options.titleOf ?? titleOf(collection, itemKey))(stored.item)
   return (
     <>
       <Heading
-        title={title === undefined ? key : `${key} · ${title}`}
-        above={<Above collection={collection} />}
+        title={title ?? nameOf(collection, itemKey)}
+        above={collection.isSingleton ? collection.application : <a href={at.list}>{at.name}</a>}
       />
       {problem !== '' && <Problem>{problem}</Problem>}
+      {stored && children}
       {stored && (
-        <ItemForm {...{ collection, path, stored }} change={setStored} reload={() => void load()} />
+        <ItemForm
+          {...options}
+          {...{ at, path, stored }}
+          change={setStored}
+          reload={() => void load()}
+        />
       )}
     </>
   )
 }
 
-function titleOf({ title, readable, key }: Collection, item: Item): string | undefined {
-  if (title === undefined || key.includes(title)) return undefined
-  return shortened(readable.get(title), item[title])
+function nameOf(collection: Collection, key: readonly string[]): string {
+  return collection.isSingleton ? collection.name : key.join(', ')
 }
 
-interface FormOptions {
+/** Returns a function that names an item by its key and the field for that. */
+function titleOf(collection: Collection, key: readonly string[]): (item: Item) => string {
+  const { title, readable } = collection
+  const name = nameOf(collection, key)
+  return (item) => {
+    const value =
+      title === undefined || collection.key.includes(title)
+        ? undefined
+        : shortened(readable.get(title), item[title])
+    return value === undefined ? name : `${name} · ${value}`
+  }
+}
+
+interface FormOptions extends ItemVariant {
   readonly collection: Collection
+  readonly at: ItemPlace
   readonly path: string
   readonly stored: Stored
   readonly change: (stored: Stored) => void
   readonly reload: () => void
+}
+
+const deletion = {
+  label: 'Delete',
+  question: 'Delete the item?',
+  text: "It can't be restored.",
 }
 
 /** What the form of an item does, and its state. */
@@ -163,7 +110,7 @@ interface ItemActions {
 }
 
 function useItemActions(
-  { collection, path, stored, change }: FormOptions,
+  { collection, at, path, stored, change, remove: removal = deletion }: FormOptions,
   element: { readonly current: HTMLFormElement | null },
 ): ItemActions {
   const { item, etag } = stored
@@ -196,9 +143,9 @@ function useItemActions(
   const remove = async (): Promise<void> => {
     form.clear()
     const isSure = await ask({
-      title: 'Delete the item?',
-      text: <p>It can't be restored.</p>,
-      confirm: 'Delete',
+      title: removal.question,
+      text: <p>{removal.text}</p>,
+      confirm: removal.label,
       isDangerous: true,
     })
     if (!isSure) return
@@ -206,14 +153,14 @@ function useItemActions(
     if (saved.kind === 'rejected') reject(saved)
     if (saved.kind !== 'saved') return
     guardLeaving(undefined)
-    announce('The item was deleted.')
-    go(gridHash(collection))
+    announce('Done.')
+    go(at.list)
   }
   return { form, isBusy, isStale, submit, remove }
 }
 
 function ItemForm(options: FormOptions): VNode {
-  const { collection, stored, reload } = options
+  const { collection, stored, reload, inputs, without, remove: removal = deletion } = options
   const element = useRef<HTMLFormElement>(null)
   const { form, isBusy, isStale, submit, remove } = useItemActions(options, element)
   const { can, updatable } = collection
@@ -238,7 +185,14 @@ function ItemForm(options: FormOptions): VNode {
           </button>
         </div>
       )}
-      <FormFields collection={collection} fields={updatable} form={form} item={stored.item} />
+      <FormFields
+        collection={collection}
+        fields={updatable}
+        form={form}
+        item={stored.item}
+        inputs={inputs}
+        without={without}
+      />
       {(can.update || can.remove) && (
         <div class="bar">
           {can.update && (
@@ -248,29 +202,11 @@ function ItemForm(options: FormOptions): VNode {
           )}
           {can.remove && (
             <button type="button" class="danger" disabled={isBusy} onClick={() => void remove()}>
-              Delete
+              {removal.label}
             </button>
           )}
         </div>
       )}
     </form>
   )
-}
-
-/** Saves or deletes. What has no response is shown by the form like a rejection. */
-export function attempt(request: Parameters<typeof save>[0]): Promise<Saved> {
-  return save(request).catch((error: unknown) => ({
-    kind: 'rejected',
-    status: 0,
-    message: messageFor(error),
-    findings: [],
-  }))
-}
-
-/** Returns what a success says: the information of validations, or a text. */
-function noteOf({ reply }: Extract<Saved, { readonly kind: 'saved' }>, text: string): string {
-  const notes = reply.envelope.validations
-    .filter(({ severity }) => severity === 'information')
-    .map(({ message }) => message)
-  return [text, ...notes].join(' ')
 }

@@ -1,9 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { adminScreens } from './admin-screens.tsx'
+import { adminScreens, type AdminScreen } from './admin-screens.tsx'
 import type { Collection } from './collections.ts'
 import { Grid } from './grid.tsx'
-import { ItemScreen, NewItem } from './item.tsx'
+import { ItemScreen } from './item.tsx'
+import { NewItem } from './new-item.tsx'
 import { hashOf, partsOf, route } from './route.ts'
 import { Empty, Heading } from './screen.tsx'
 import { session, signOut } from './session.ts'
@@ -53,8 +54,9 @@ interface ScreenOptions {
 function Screen({ collections, name, segments, query }: ScreenOptions): VNode {
   if (name === '') return <Home collections={collections} />
   const administrative = adminScreens.find((one) => one.name === name)
-  if (administrative?.isShown(collections) === true)
-    return <administrative.Screen segments={segments} query={query} />
+  const administered = collections.get(`${administration}/${administrative?.collection ?? ''}`)
+  if (administrative && administered)
+    return <administrative.Screen collection={administered} segments={segments} query={query} />
   const [application, endpoint, key] = segments.map(partsOf)
   const collection = collections.get(`${application?.[0] ?? ''}/${endpoint?.[0] ?? ''}`)
   if (collection !== undefined) {
@@ -91,9 +93,15 @@ function byApplication(collections: Collections): ReadonlyMap<string, readonly C
   return groups
 }
 
+function listedScreens(collections: Collections): readonly AdminScreen[] {
+  return adminScreens.filter(
+    ({ isListed, collection }) => isListed && collections.has(`${administration}/${collection}`),
+  )
+}
+
 function Home({ collections }: { readonly collections: Collections }): VNode {
   const applications = [...byApplication(collections)]
-  const screens = adminScreens.filter((one) => one.isShown(collections))
+  const screens = listedScreens(collections)
   return (
     <>
       <Heading title={settings.title} />
@@ -156,7 +164,7 @@ function Menu({ collections, isOpen, toggle }: MenuOptions): VNode {
   const [wanted, setWanted] = useState('')
   const { user } = session.use() ?? {}
   const { segments } = route.use()
-  const screens = adminScreens.filter((one) => one.isShown(collections))
+  const screens = listedScreens(collections)
   const matches = (name: string) => name.toLowerCase().includes(wanted.toLowerCase())
   const here = segments.slice(0, 3).map((segment) => partsOf(segment).join(','))
   return (
@@ -168,7 +176,7 @@ function Menu({ collections, isOpen, toggle }: MenuOptions): VNode {
         </button>
       </div>
       <div class="menu-body">
-        {collections.size > minFiltered && (
+        {[...byApplication(collections).values()].flat().length > minFiltered && (
           <input
             type="search"
             class="menu-filter"

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { loadAccess } from './access.ts'
-import { Failure, messageFor } from './api.ts'
+import { messageFor } from './api.ts'
 import { Problem } from './screen.tsx'
-import { forget, session, signIn, type Entered } from './session.ts'
+import { session, signIn } from './session.ts'
 import { settings, type SignInMethod } from './settings.ts'
 
 const names = {
@@ -38,9 +38,11 @@ export function SignInForm({ reason, onSignedIn }: SignInOptions): VNode {
     setBusy(true)
     const before = session.get()
     try {
-      await enter({ method, user: text('username'), secret: text('secret') })
+      await signIn({ method, user: text('username'), secret: text('secret') })
+      await loadAccess()
       onSignedIn()
     } catch (error) {
+      // The page behind the form stays, with what was entered there.
       session.set(before)
       setProblem(messageFor(error))
       setBusy(false)
@@ -94,14 +96,4 @@ function Credential({ method: { type } }: { readonly method: SignInMethod }): VN
       </label>
     </>
   )
-}
-
-async function enter(entered: Entered): Promise<void> {
-  await signIn(entered)
-  try {
-    await loadAccess()
-  } catch (error) {
-    if (error instanceof Failure && error.status === 401) forget()
-    throw error
-  }
 }

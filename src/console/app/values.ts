@@ -20,6 +20,8 @@ export function shown(field: Field | undefined, value: unknown): string | undefi
   if (value === null || value === undefined) return undefined
   const type = field?.facts.type
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string'))
+    return value.length === 0 ? undefined : visible(value.join(', '))
   if (typeof value === 'object') return visible(JSON.stringify(value))
   const text = visible(String(value))
   if (type === 'dateTime') return text.replace('T', ' ')
@@ -29,7 +31,10 @@ export function shown(field: Field | undefined, value: unknown): string | undefi
 
 /** Returns a value on one line of limited length, as grids show it. */
 export function shortened(field: Field | undefined, value: unknown): string | undefined {
-  const text = shown(field, value)?.replace(/\s+/g, ' ')
+  const text = shown(field, value)
+    ?.replace(/\s+/g, ' ')
+    // Milliseconds make columns of times wide. The item shows them.
+    .replace(/(?<=^[\d-]{10} [\d:]{8})\.\d{3}(?= UTC$|$)/, '')
   if (text === undefined || text.length <= maxShown) return text
   return `${text.slice(0, maxShown)}…`
 }
