@@ -12,7 +12,6 @@ const notExported = {
       'CollectionsOf',
       'ComputedFields',
       'ComputedValues',
-      'ComparedName',
       'CustomOf',
       'InputOf',
       'ResultOf',
@@ -36,14 +35,17 @@ const notExported = {
     ...['Pairs', 'InputOfParameters', 'ScalarOf', 'Simplified', 'SourceOf', 'DeliveryInput'],
     ...['DeliveryRow', 'ComputedValue', 'Handler', 'SaveHandlers', 'PreparedOf'],
     ...['NamedCondition', 'StoredForm', 'Exactly', 'FittingDefault'],
+    ...['AskedOf', 'OperatorOf', 'OperatorsIn', 'RelatedOf', 'OnlyFields', 'operatorNames'],
   ],
   'they constrain type parameters, which the compiler infers': [
     ...['KeyNames', 'NoEvents', 'NoFields', 'None', 'NoOthers', 'RequiresSecurity', 'ShapeOf'],
-    ...['UserDefinedEvents', 'OutboxEndpoints', 'Level'],
+    ...['UserDefinedEvents', 'OutboxEndpoints', 'Level', 'OperatorsOn'],
   ],
   'only the library reads these members': [
     ...['PageHost', 'PageSource', 'WithPageHost', 'ServicePart', 'WithServicePart', 'Source'],
     ...['PublishedComputed', 'PublishedHandlers', 'Rule', 'SortKey', 'TypeMessage'],
+    ...['PublishedExpansion', 'PublishedOperator', 'RelatedOperator', 'RelatedOperatorName'],
+    ...['AdministeredPart', 'AdministeredDeployment'],
   ],
 }
 

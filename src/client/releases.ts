@@ -143,7 +143,7 @@ export function clientReleases(send: Send, options: CompleteOptions): Releases {
       requirePlainObject('The options', options, 'get')
       const { solutionId, signal: own } = options
       const query = solutionId === undefined ? '' : pageQuery({ solutionId }, {})
-      const target = releaseTarget + keySegment(releaseId) + query
+      const target = `${releaseTarget}${keySegment(releaseId)}${query ?? ''}`
       const limits = { timeout: downloadTimeout, maxBytes: maxDownloadBytes }
       return itemOf({ method: 'GET', target, ...limits, signal: own })
     },
@@ -163,7 +163,7 @@ async function listReleases(
       { solutionId },
       { limit: pageSize, offset, ...(withStatus && { fields: listedFields.join(',') }) },
     )
-    const request = { method: 'GET', target: target + query, ...options } as const
+    const request = { method: 'GET', target: `${target}${query ?? ''}`, ...options } as const
     const { items } = (await send(request)).envelope as Envelope<ListedRelease>
     if (items === undefined) throw notReleases()
     // A release that is added meanwhile shifts the others, so some arrive twice.

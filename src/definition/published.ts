@@ -71,7 +71,7 @@ export interface PublishedCollection extends OperatorParameters {
   /** Whether the path of the collection leads to its single item. */
   readonly singleton: boolean
   /** The lists of roles by event: a caller needs one role of each list. */
-  readonly rolesFor: ReturnType<typeof rolesByEvent>
+  readonly rolesFor: Readonly<Record<PublishedEventName | 'Custom', readonly (readonly string[])[]>>
   readonly rows: RowRule<CollectionShape> | undefined
   /** The collections of its application by name. */
   readonly siblings: ReadonlyMap<string, PublishedCollection>

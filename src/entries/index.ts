@@ -35,6 +35,7 @@ export {
   type CollectionData,
   type CollectionDefinition,
   type ConcurrencyData,
+  type ExpandData,
   type ReferenceData,
   type UnmanagedData,
 } from '../definition/collection.ts'
