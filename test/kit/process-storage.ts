@@ -11,8 +11,11 @@ export type ProcessDatabase =
 
 /** Opens the database of a process, with few connections. */
 export async function storageOf(given: ProcessDatabase): Promise<StorageAdapter> {
-  if (given.kind === 'sqlite')
-    return sqliteStorage(given.file, { ensureSchema: true, busyTimeout: 5_000 })
+  if (given.kind === 'sqlite') {
+    // Other tests may keep the machine busy.
+    const wait = 20_000
+    return sqliteStorage(given.file, { ensureSchema: true, busyTimeout: wait, lockTimeout: wait })
+  }
   if (given.kind === 'postgres') {
     const { Pool } = await import('pg')
     const options = `-c search_path=${given.schema}`
