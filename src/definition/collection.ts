@@ -78,10 +78,7 @@ export interface CollectionData {
    * change. Default: they have none, and the header is ignored.
    */
   readonly concurrency?: ConcurrencyData
-  /**
-   * Names for references, by which `operators` lead to the referenced item: `{ customer: 'customerId' }`, or a list of
-   * fields. Default: the names that `expand` has for references.
-   */
+  /** Names for references, by which `operators` lead to the referenced item. Default: the names that `expand` has for them. */
   readonly relations?: Readonly<Record<string, string | readonly string[]>>
   /**
    * The operators that conditions of HTTP may have besides equality, by field: `{ price: ['gte', 'lt'] }` allows
@@ -130,8 +127,8 @@ export interface CollectionData {
    */
   readonly references?: readonly ReferenceData[]
   /**
-   * The related items that `$expand` adds to the items of a response, by the name of their member: the item that a
-   * reference leads to (the fields of the reference), or the items that refer to this one. Default: none.
+   * The related items that `$expand` adds to those of a response, by the name of their member: the item that a reference
+   * leads to, named by its fields, or the items that refer to this one. Default: none.
    */
   readonly expand?: Readonly<Record<string, string | readonly string[] | ExpandData>>
   /**
