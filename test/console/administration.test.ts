@@ -1,27 +1,10 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { keepScreenshot } from '../kit/browser.ts'
-import { describeConsole, onScreen, overflow, takeRejections, type OpenPage } from './desk.ts'
-import { openOffice } from './office.ts'
+import { describeConsole, onScreen, overflow, takeRejections } from './desk.ts'
+import { button, enterPassword, link, openOffice, openSignedIn } from './office.ts'
 import { violations } from './violations.ts'
 
-async function openSignedIn(open: OpenPage, options: Parameters<OpenPage>[1] = {}) {
-  const office = await openOffice()
-  const opened = await open(office.service, options)
-  await enterPassword(opened.page, 'ada', 'a long password')
-  return { ...office, ...opened }
-}
-
-async function enterPassword(page: Page, user: string, password: string): Promise<void> {
-  await page.getByLabel('User', { exact: true }).fill(user)
-  await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.keyboard.press('Enter')
-  await page.getByRole('navigation', { name: 'Main' }).waitFor()
-}
-
-const link = (page: Page, name: string) =>
-  page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true })
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const everything = (page: Page): Promise<string> =>
   page.evaluate(
     'JSON.stringify([{ ...sessionStorage }, { ...localStorage }, location.href, document.title]) + document.documentElement.outerHTML',

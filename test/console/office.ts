@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { administration } from '../../src/entries/administration.ts'
 import { adminConsole } from '../../src/entries/console.ts'
 import { CallError, createOutbox } from '../../src/entries/consume.ts'
@@ -8,10 +9,12 @@ import {
   memoryStorage,
   principal,
   text,
+  warning,
 } from '../../src/entries/index.ts'
 import { apiKeys, httpBasic } from '../../src/entries/security.ts'
 import { packageOf } from '../kit/builders.ts'
 import { cheapCost } from '../kit/keys.ts'
+import type { OpenPage } from './desk.ts'
 
 const roles = ['Sales'] as const
 
@@ -30,8 +33,14 @@ export async function openOffice() {
     pollInterval: 20,
   })
   const orders = defineCollection(
-    { key: 'orderId', roles, fields: { orderId: text() } },
+    { key: 'orderId', roles, fields: { orderId: text(), note: text({ maxLength: 40 }) } },
     {
+      validations: [
+        warning('no-note', {
+          events: ['Update'],
+          check: ({ note }) => (note === null ? 'The order has no note.' : undefined),
+        }),
+      ],
       events: {
         Insert: {
           after: async (event) => {
@@ -88,3 +97,25 @@ export async function openOffice() {
     order: (orderId: string) => clerk.collection('shop', 'orders').insert({ orderId }),
   }
 }
+
+/** Opens the console of an office, and signs in as its administrator. */
+export async function openSignedIn(open: OpenPage, options: Parameters<OpenPage>[1] = {}) {
+  const office = await openOffice()
+  const opened = await open(office.service, options)
+  await enterPassword(opened.page, 'ada', 'a long password')
+  return { ...office, ...opened }
+}
+
+/** Signs in with a password. */
+export async function enterPassword(page: Page, user: string, password: string): Promise<void> {
+  await page.getByLabel('User', { exact: true }).fill(user)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.keyboard.press('Enter')
+  await page.getByRole('navigation', { name: 'Main' }).waitFor()
+}
+
+/** A link of the menu. */
+export const link = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true })
+/** A button of the page. */
+export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
