@@ -28,6 +28,10 @@ export async function curlLines(
       shows: 'the last five by name with all fields, counted',
       line: get('customers?$count=true&$limit=5&$sort=-companyName&$fields=*'),
     },
+    {
+      shows: 'the orders for Germany since March, each with its customer and its lines',
+      line: get('orders?customer.country=Germany&orderDate.gte=2026-03-01&$expand=customer,lines'),
+    },
     { shows: 'an item with a composite key', line: get('order-details/10248,11') },
     {
       shows: 'a value that is too long',

@@ -24,6 +24,8 @@ export const orders = defineCollection(
       shipCountry: text({ ...shipping, maxLength: 15 }),
     },
     index: [['-orderDate', '-orderId']],
+    expand: { customer: 'customerId', lines: { from: 'order-details' } },
+    operators: { orderDate: ['gte', 'lt'], 'customer.country': ['eq'] },
   },
   {
     validations: [
