@@ -1,36 +1,8 @@
-import { createServer } from 'node:http'
-import express from 'express'
-import { fastify } from 'fastify'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { toExpressHandler } from '../../src/entries/express.ts'
-import { rowgateFastify } from '../../src/entries/fastify.ts'
-import { toFetchHandler } from '../../src/entries/fetch.ts'
-import { toNodeHandler } from '../../src/entries/node.ts'
-import type { RequestHandler } from '../../src/entries/index.ts'
 import { missingBrowser, openPage, startBrowser } from '../kit/browser.ts'
-import type { Host } from '../kit/cells.ts'
-import { listen } from '../kit/fastify-app.ts'
-import { nodeApp, startApp } from '../kit/hono-app.ts'
-import { openServer } from '../kit/server.ts'
+import { mounts, prefix } from '../kit/mounts.ts'
 import { openTrader } from './trader.ts'
-
-const prefix = '/shop/api'
-
-/** Ways to put a service on a socket, below a prefix. */
-const mounts: Readonly<Record<string, (service: RequestHandler) => Promise<Host>>> = {
-  'node:http': (service) => openServer(createServer(toNodeHandler(service, { prefix }))),
-  Express: (service) => openServer(createServer(express().use(prefix, toExpressHandler(service)))),
-  Fastify: async (service) => {
-    const app = fastify()
-    await app.register(rowgateFastify, { service, prefix, closeService: false })
-    return listen(app)
-  },
-  Hono: (service) => {
-    const rest = toFetchHandler(service, { prefix })
-    return startApp(nodeApp().all(`${prefix}/*`, (c) => rest(c.req.raw, c.env)))
-  },
-}
 
 describe.skipIf(missingBrowser() !== undefined)('the explorer below a prefix', () => {
   let browser: Browser
