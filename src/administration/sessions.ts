@@ -7,6 +7,7 @@ import { equal } from '../request/query.ts'
 import { actOfPrincipal, optionOf } from '../security/actor.ts'
 import type { ApiKeyProvider } from '../security/keys/api-key.ts'
 import type { KeyProvider } from '../security/provider.ts'
+import type { User } from '../security/users/user-store.ts'
 import { keyProvidersOf, type Context } from './context.ts'
 import { isSession, keyTable, notRevoked, type KeyItem } from './key-items.ts'
 import { itemOf, pageOf, type ServedTable } from './pages.ts'
@@ -101,12 +102,15 @@ function rules(context: Context) {
   return [
     error<object>('known-account', {
       events: ['Insert'],
-      check: async (_, { principal: { user } }) => {
+      check: async (_, { principal }) => {
+        const { user } = principal
         const found =
           user === null ? undefined : await context.host().service.security.findUser(user)
-        return found === undefined
-          ? 'Your account is not a user of this service, so it can have no session.'
-          : undefined
+        if (found === undefined)
+          return 'Your account is not a user of this service, so it can have no session.'
+        return hasRightsOf(principal, found)
+          ? undefined
+          : 'Your credential gives you other rights than the user of this name has, so it can have no session.'
       },
     }),
     error<object>('no-second-session', {
@@ -121,6 +125,20 @@ function rules(context: Context) {
       },
     }),
   ]
+}
+
+/**
+ * Returns whether a caller has the rights of a user. A credential of another system, such as a token, may name a user whose
+ * rights its owner does not have.
+ */
+function hasRightsOf(caller: Principal, { roles, attributes }: User): boolean {
+  const names = Object.keys(attributes)
+  return (
+    new Set(caller.roles).size === roles.length &&
+    roles.every((role) => caller.roles.includes(role)) &&
+    Object.keys(caller.attributes).length === names.length &&
+    names.every((name) => caller.attributes[name] === attributes[name])
+  )
 }
 
 function sessionItem(context: Context, item: KeyItem, caller: Principal): object {

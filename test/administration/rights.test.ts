@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { administration } from '../../src/entries/administration.ts'
-import { createService, memoryStorage, openAccess, system } from '../../src/entries/index.ts'
-import { httpBasic, type User } from '../../src/entries/security.ts'
+import {
+  createService,
+  memoryStorage,
+  openAccess,
+  principal,
+  system,
+  type Principal,
+} from '../../src/entries/index.ts'
+import { httpBasic, type SecurityProvider, type User } from '../../src/entries/security.ts'
 import { createTestClient } from '../../src/entries/testing.ts'
 import { cheapCost, plainKeys } from '../kit/keys.ts'
 import { openService } from '../kit/stage.ts'
@@ -95,6 +102,34 @@ test('nobody grants more than he has', async () => {
   expect(entriesOf(await sam.post('/svc-admin/users/bob', { attributes: { a: 1 } }))).toHaveLength(
     1,
   )
+})
+
+test.each([
+  ['fewer roles', { roles: ['Sales'], attributes: { region: 'North' } }],
+  ['more roles', { roles: ['Administrator', 'Sales', 'More'], attributes: { region: 'North' } }],
+  ['another attribute', { roles: ['Administrator', 'Sales'], attributes: { region: 'South' } }],
+  ['fewer attributes', { roles: ['Administrator', 'Sales'], attributes: {} }],
+  ['more attributes', { roles: ['Administrator', 'Sales'], attributes: { region: 'North', x: 1 } }],
+])('a credential of another system that gives %s is not exchanged', async (_, rights) => {
+  const given = { roles: ['Sales', 'Administrator'], attributes: { region: 'North' } }
+  let granted: Partial<Principal> = rights
+  const token: SecurityProvider = {
+    ...{ name: 'Tokens', priority: 9, challenge: 'Token', allowInsecureHttp: true },
+    find: (request) => {
+      const value = request.header('x-token')
+      return value === undefined ? undefined : { place: 'header x-token', value }
+    },
+    identify: ({ value }) => principal(value, granted),
+  }
+  const { service } = await openAdministered(memory, { security: [...providers(), token] })
+  await service.users.change('ada', { ...given, roles: ['Administrator', 'Sales'] })
+  const create = () =>
+    createTestClient(service).post('/svc-admin/sessions', {}, { headers: { 'X-Token': 'ada' } })
+  expect(entriesOf(await create())).toEqual([
+    'error -: Your credential gives you other rights than the user of this name has, so it can have no session.',
+  ])
+  granted = given
+  expect(itemOf(await create())).toMatchObject({ user: 'ada' })
 })
 
 test('roles are listed with where they are named and how many users have them', async () => {
