@@ -1,3 +1,4 @@
+import { isUuid } from '../definition/field-type.ts'
 import { equal, type Condition, type Row } from '../request/query.ts'
 import { securityCollections } from '../security/collections.ts'
 import { inactiveReason } from '../security/keys/key-lifetime.ts'
@@ -61,9 +62,12 @@ function conditionOf(
   if (field === 'isSession') return isSession(value === true)
   if (field === 'state') return stateCondition(value, now)
   if (field !== 'provider') return undefined
-  const found = keyProvidersOf(context).find(({ name }) => name === value)
-  const identifier = found?.identifier ?? value
-  return /^[0-9a-f-]{36}$/.test(String(identifier)) ? equal('provider', identifier) : never
+  const providers = keyProvidersOf(context)
+  const found = providers.find(({ name }) => name === value)
+  if (found !== undefined) return equal('provider', found.identifier)
+  // Only of a provider that the service no longer has is the identifier published.
+  const isUnnamed = isUuid(String(value)) && !providers.some((one) => one.identifier === value)
+  return isUnnamed ? equal('provider', value) : never
 }
 
 /** Returns the condition that a key is a session, or none. */

@@ -131,7 +131,9 @@ describe.each(everywhere)('keys of administration on $name', (on) => {
     expect(itemsOf(await ada.get(path))).toHaveLength(2)
     expect(itemsOf(await ada.get(`${path}?provider=Partners`))).toEqual([])
     expect(itemsOf(await ada.get(`${path}?provider=API Key`))).toHaveLength(2)
-    expect(itemsOf(await ada.get(`${path}?provider=None`))).toEqual([])
+    const { identifier } = service.keys.providers[0] ?? {}
+    for (const absent of ['None', identifier, '-'.repeat(36)])
+      expect(itemsOf(await ada.get(`${path}?provider=${String(absent)}`))).toEqual([])
   })
 
   test('of the request, and the last ones of the last administrator, are kept', async () => {
