@@ -9,7 +9,7 @@ import { readKeyEvents, recordKeyEvent } from '../audit.ts'
 import { changeKey, changesShape, requireChosenKey, storeMissingKey } from './key-changes.ts'
 import { expiryOf, instantOf } from './key-lifetime.ts'
 import { findKey, keyRecord, newKey, rowOf, storedKey, type StoredKey } from './key-row.ts'
-import { findRotated, retireKey, revokeKey, type Moment } from './key-changes.ts'
+import { findRotated, retireKey, revokeKey, type Moment, type Retire } from './key-changes.ts'
 import type {
   ChosenKey,
   KeyChanges,
@@ -112,8 +112,13 @@ class StorageKeyring {
     return made.key
   }
 
-  async #store(transaction: StorageTransaction, stored: StoredKey, { at, by }: Moment) {
+  async #store(
+    transaction: StorageTransaction,
+    stored: StoredKey,
+    { at, by, retire }: Moment & { readonly retire?: Retire },
+  ) {
     await within(by, transaction, async () => {
+      await retire?.(transaction, stored.keyId)
       const row = await table(transaction, keys).insert({ ...stored, purpose: by.purpose ?? null })
       await recordKeyEvent(transaction, stored, { event: 'created', by }, at)
       return row
@@ -201,8 +206,7 @@ class StorageKeyring {
     await this.#requireUser(user, `${call}.user`)
     const made = makeKey(provider.mint(), provider, at, { user, description, expires })
     await this.#options.storage.transaction(writing, async (transaction) => {
-      await retire(transaction, made.stored.keyId)
-      await this.#store(transaction, made.stored, { at, by })
+      await this.#store(transaction, made.stored, { at, by, retire })
     })
     return made.key
   }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { equal } from '../../../src/request/query.ts'
+import { optionOf } from '../../../src/security/actor.ts'
 import { securityCollections } from '../../../src/security/collections.ts'
 import {
   findRotated,
@@ -63,6 +64,24 @@ describe.each(storageNames)('rotation over %s', (storage) => {
     expect(await fixture.fate(key.key)).toBe('revoked')
     const [old] = await fixture.keys.list()
     expect(old).toEqual({ ...key, revoked: '2026-03-01T12:10:00Z' })
+  })
+
+  // Guards lock users. If the key were changed first, two administrators could wait for each other.
+  test('writes nothing before what runs within its transaction', async () => {
+    const { fixture, key } = await withKey(storage)
+    const seen: unknown[] = []
+    const by = optionOf({
+      ...nobody,
+      within: async (transaction, change) => {
+        const read = async () => (await findKey(transaction, key.keyId))?.revoked
+        seen.push(await read())
+        const row = await change()
+        seen.push(await read())
+        return row
+      },
+    })
+    await fixture.keys.rotate(key.keyId, {}, by)
+    expect(seen).toEqual([null, '2026-03-01T12:00:00Z'])
   })
 
   test('with an overlap the old key becomes inactive at its end', async () => {
