@@ -24,7 +24,10 @@ export type AdministeredCollection =
 export interface AdministrationRoles {
   /** The role that may do everything. Default `Administrator`. */
   readonly administrator?: string | undefined
-  /** The role that may read everything but attributes of users and contents of deliveries. Default: none. */
+  /**
+   * The role that may read everything but attributes of users, contents of deliveries, and examples of problems. Default:
+   * none.
+   */
   readonly auditor?: string | undefined
   /** Whether the auditor can read the attributes of users. Default false. */
   readonly auditorReadsAttributes?: boolean | undefined

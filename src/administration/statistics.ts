@@ -73,7 +73,11 @@ export function problemCollection(context: Context): CollectionDefinition {
         fields: json({ required: true, description: 'The names of the fields: a list.' }),
         message: text({ required: true }),
         count: integer({ description: 'The number of affected items.' }),
-        examples: json({ required: true, description: 'Up to three affected items: a list.' }),
+        examples: json({
+          required: true,
+          readableBy: [context.options.roles.administrator],
+          description: 'Up to three affected items, with their values: a list.',
+        }),
       },
     },
     {

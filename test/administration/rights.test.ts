@@ -39,7 +39,11 @@ test('administration is for administrators, and for auditors to read', async () 
   expect((await eve.delete('/svc-admin/users/ada')).status).toBe(403)
   const { attributes: _, ...seen } = itemOf(await ada.get('/svc-admin/users/bob'))
   expect(itemOf(await eve.get('/svc-admin/users/bob'))).toEqual(seen)
-  expect((await eve.get('/svc-admin/users?$fields=attributes')).status).toBe(400)
+  // Examples are values of any field, also of attributes.
+  for (const path of ['users?$fields=attributes', 'problems?$fields=examples']) {
+    expect((await eve.get(`/svc-admin/${path}`)).status).toBe(400)
+    expect((await ada.get(`/svc-admin/${path}`)).status).toBe(200)
+  }
   expect(itemOf(await bob.get('/svc-admin/me'))).toMatchObject({
     ...{ user: 'bob', roles: ['Sales'], provider: 'API Key', isAdministrator: false },
     ...{ isAuditor: false, isSession: false, environment: null, serviceVersion: '4.54' },
