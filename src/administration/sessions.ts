@@ -1,4 +1,5 @@
 import { defineCollection, type CollectionDefinition } from '../definition/collection.ts'
+import { isUuid } from '../definition/field-type.ts'
 import { boolean, instant, integer, text, uuid } from '../definition/field.ts'
 import type { Principal } from '../definition/principal.ts'
 import { error } from '../definition/validation.ts'
@@ -81,10 +82,26 @@ export function sessionCollection(context: Context): CollectionDefinition {
   )
 }
 
-function createSession(context: Context, principal: Principal, minutes: number) {
+/** Returns how many whole minutes the key of the caller is still active. */
+async function minutesLeft(context: Context, { keyId }: Principal): Promise<number> {
+  const found = keyId === null ? undefined : await keyOf(context, keyId)
+  const end = found?.expires ?? null
+  return end === null
+    ? Infinity
+    : Math.floor((Date.parse(end) - context.host().now().getTime()) / 60_000)
+}
+
+function keyOf(context: Context, keyId: string): Promise<KeyItem | undefined> {
+  return isUuid(keyId)
+    ? itemOf(keyTable(context, []), equal('keyId', keyId))
+    : Promise.resolve(undefined)
+}
+
+async function createSession(context: Context, principal: Principal, minutes: number) {
+  const left = await minutesLeft(context, principal)
   const { keys } = context.host().service.security
   const provider = sessionProvider(context, principal)
-  const expiresIn = Math.min(minutes, provider?.maxExpiry ?? minutes)
+  const expiresIn = Math.min(minutes, provider?.maxExpiry ?? minutes, left)
   const act = { ...actOfPrincipal(principal), purpose: 'session' } as const
   return keys.create(
     { user: principal.user ?? '', provider: provider?.identifier ?? '', expiresIn },
@@ -116,13 +133,16 @@ function rules(context: Context) {
     error<object>('no-second-session', {
       events: ['Insert'],
       check: async (_, { principal: { keyId } }) => {
-        if (keyId === null) return undefined
-        const table = keyTable(context, [isSession(true)])
-        const found = await itemOf(table, equal('keyId', keyId))
-        return found === undefined
-          ? undefined
-          : 'A session can not create another one. Sign in again.'
+        const isSecond = keyId !== null && (await keyOf(context, keyId))?.isSession === true
+        return isSecond ? 'A session can not create another one. Sign in again.' : undefined
       },
+    }),
+    error<object>('ending-key', {
+      events: ['Insert'],
+      check: async (_, { principal }) =>
+        (await minutesLeft(context, principal)) < 1
+          ? 'Your key expires in less than a minute, so it can have no session.'
+          : undefined,
     }),
   ]
 }

@@ -231,6 +231,39 @@ describe.each(everywhere)('sessions on $name', (on) => {
     expect(await statuses()).toEqual([401, 401, 200, 200])
   })
 
+  test('end with the key for which they were exchanged, except the one that ends it', async () => {
+    const { ada, service, clock } = await openAdministered(on)
+    const exchange = async (key: string) => {
+      const client = createTestClient(service, { key })
+      return itemOf(await client.post('/svc-admin/sessions', {}))
+    }
+    const statusOf = async ({ key }: Record<string, unknown>) =>
+      (await createTestClient(service, { key: String(key) }).get('/svc-admin/me')).status
+    const make = () => service.keys.create({ user: 'ada', provider: 'API Key', expiresIn: 10 })
+    const [first, second, third] = [await make(), await make(), await make()]
+    const sessions = [
+      await exchange(first.key),
+      await exchange(second.key),
+      await exchange(third.key),
+    ] as const
+    expect(sessions[0]).toMatchObject({ expires: '2026-03-01T12:10:00Z' })
+    await service.keys.revoke(first.keyId)
+    await service.keys.rotate(second.keyId, { overlap: 5 })
+    expect(await Promise.all(sessions.map(statusOf))).toEqual([401, 200, 200])
+    await service.keys.rotate(third.keyId)
+    expect(await Promise.all(sessions.map(statusOf))).toEqual([401, 200, 401])
+    const own = createTestClient(service, { key: String(sessions[1]['key']) })
+    itemOf(await own.delete(`${path}/${second.keyId}`))
+    expect(await statusOf(sessions[1])).toBe(200)
+    expect((await ada.get('/svc-admin/me')).status).toBe(200)
+    const late = await make()
+    clock.pass(9.5)
+    const client = createTestClient(service, { key: late.key })
+    expect(entriesOf(await client.post('/svc-admin/sessions', {}))).toEqual([
+      'error -: Your key expires in less than a minute, so it can have no session.',
+    ])
+  })
+
   test('belong to their owner', async () => {
     const { ada, client, service } = await openAdministered(on)
     const bob = await client('bob')

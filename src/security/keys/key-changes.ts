@@ -20,8 +20,21 @@ export interface Moment {
   readonly by: Act
 }
 
-/** Revokes a key in a transaction and returns it. A revoked key is returned unchanged. */
+/**
+ * Revokes a key in a transaction, with the sessions for which it was exchanged, and returns it. A revoked key is returned
+ * unchanged.
+ */
 export async function revokeKey(
+  transaction: StorageTransaction,
+  key: StoredKey,
+  moment: Moment,
+): Promise<StoredKey> {
+  const revoked = await revokeOne(transaction, key, moment)
+  await revokeSessionsOf(transaction, key.user, moment, key.keyId)
+  return revoked
+}
+
+async function revokeOne(
   transaction: StorageTransaction,
   key: StoredKey,
   { at, by }: Moment,
@@ -42,7 +55,7 @@ export async function revokeKeysOf(
   moment: Moment,
 ): Promise<void> {
   for (const row of await tableReader(transaction, keys).all({ user, revoked: null }))
-    await revokeKey(transaction, storedKey(row), moment)
+    await revokeOne(transaction, storedKey(row), moment)
 }
 
 /** The shape of the changes of a key. */
@@ -88,17 +101,32 @@ function requireEarlier(key: StoredKey, expires: string | null, at: Date): void 
     )
 }
 
-/** Revokes the sessions of a user, except the one with which the change is made. */
+/**
+ * Revokes the active sessions of a user, or those for which one key was exchanged, except the one with which the change is
+ * made.
+ */
 export async function revokeSessionsOf(
   transaction: StorageTransaction,
   user: string,
   moment: Moment,
+  exchanged?: string,
 ): Promise<void> {
   const sessions = { user, revoked: null, purpose: 'session' }
   for (const row of await tableReader(transaction, keys).all(sessions)) {
     const key = storedKey(row)
-    if (key.keyId !== moment.by.actorKey) await revokeKey(transaction, key, moment)
+    if (key.keyId === moment.by.actorKey || inactiveReason(key, moment.at) !== undefined) continue
+    const isMeant =
+      exchanged === undefined || (await creatorOf(transaction, key.keyId)) === exchanged
+    if (isMeant) await revokeOne(transaction, key, moment)
   }
+}
+
+/** Returns the identifier of the key with which a key was created. */
+async function creatorOf(transaction: StorageTransaction, keyId: string): Promise<unknown> {
+  const created = { keyId, event: 'created' }
+  return (await tableReader(transaction, events).one(created, ['eventId', 'actorKey']))?.[
+    'actorKey'
+  ]
 }
 
 const minDistinctCharacters = 10
@@ -181,6 +209,7 @@ export function retireKey(
     // A key that expires earlier is not changed, so only its events show a concurrent rotation.
     if (row === undefined || again !== seen.rotations) throw changedMeanwhile('keys.rotate')
     await recordKeyEvent(transaction, seen, { event: 'rotated', reason: successor, by }, at)
+    if (overlap === 0) await revokeSessionsOf(transaction, seen.user, { at, by }, seen.keyId)
   }
 }
 
