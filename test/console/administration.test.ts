@@ -29,6 +29,20 @@ describeConsole('the console of an administrator', (open) => {
     expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).toBe('{}')
   })
 
+  test('keeps a credential that is not exchanged in memory', async () => {
+    const { service } = await openOffice()
+    const { page, problems } = await open(service)
+    const { key } = await service.keys.create({ user: 'ada', expiresIn: 1 })
+    await page.getByRole('radio', { name: 'API key' }).check()
+    await page.locator('[name=secret]').fill(key)
+    await page.keyboard.press('Enter')
+    await onScreen(page, 'Office')
+    takeRejections(problems, 400)
+    expect(await everything(page)).not.toContain(key)
+    await link(page, 'Users').click()
+    await onScreen(page, 'Users')
+  })
+
   test('adds a user with roles, after a warning about a role that nothing names', async () => {
     const { page, service, problems } = await openSignedIn(open)
     await link(page, 'Users').click()

@@ -34,8 +34,8 @@ export function storedSession(): Session | undefined {
 }
 
 /**
- * Signs in. If the service has sessions, what was entered is exchanged for a key with a life of minutes. Rejects with
- * an Error whose message is for people.
+ * Signs in. If the service has a session for what was entered, that is exchanged for a key with a life of minutes. Rejects
+ * with an Error whose message is for people.
  */
 export async function signIn({ method, user, secret }: Entered): Promise<void> {
   const headers = headersOf({ method, user, secret })
@@ -51,6 +51,11 @@ export async function signIn({ method, user, secret }: Entered): Promise<void> {
     body: '{}',
   }).catch(() => undefined)
   if (response === undefined) throw new Error('The service could not be reached. Try again.')
+  if (response.status === 400) {
+    // There is no session for it, such as for a token with roles of its own: the page keeps it itself, in memory.
+    session.set({ headers, user: name, keyId: undefined })
+    return
+  }
   const envelope = (await response.json().catch(() => ({}))) as {
     readonly message?: string | null
     readonly validations?: readonly { readonly message: string }[]
