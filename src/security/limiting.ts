@@ -24,6 +24,14 @@ export interface Limiting {
   admit(principal: Principal, request: Credentials): Promise<void>
 }
 
+// Otherwise a caller would have the requests of a whole key with each session.
+const ofSessions = new WeakSet<Principal>()
+
+/** Counts the requests of a caller with a session together with those of the user. */
+export function countByUser(principal: Principal): void {
+  ofSessions.add(principal)
+}
+
 // The maximum number of blocked clients, and of remembered keys, in memory; above it, the oldest is evicted.
 const maxBlocked = 10_000
 /** How long an accepted key is remembered, in milliseconds. */
@@ -79,9 +87,11 @@ export function applyLimits(
       block(client, wait)
       throw tooMany(wait)
     },
-    admit: async ({ keyId, user }, request) => {
+    admit: async (principal, request) => {
       if (requests === undefined) return
-      const wait = await consume(requests, keyId ?? user ?? clientKeyOf(request.peer))
+      const { keyId, user } = principal
+      const caller = ofSessions.has(principal) ? user : (keyId ?? user)
+      const wait = await consume(requests, caller ?? clientKeyOf(request.peer))
       if (wait !== undefined) throw tooMany(wait)
     },
   }

@@ -136,6 +136,21 @@ test.each([
   expect(itemOf(await create())).toMatchObject({ user: 'ada' })
 })
 
+test('sessions share the limit of requests of their user', async () => {
+  const counted: string[] = []
+  const requests = { consume: (key: string) => Promise.resolve(counted.push(key)) }
+  const { client, service } = await openAdministered(memory, { more: { limits: { requests } } })
+  const bob = await client('bob', 'Sales')
+  for (let turn = 0; turn < 2; turn++) {
+    const { key } = itemOf(await bob.post('/svc-admin/sessions', {}))
+    const session = createTestClient(service, { key: String(key) })
+    for (let call = 0; call < 2; call++) await session.get('/shop/orders')
+  }
+  const [own] = await service.keys.list({ user: 'bob' })
+  const id = own?.keyId
+  expect(counted).toEqual([id, 'bob', 'bob', id, 'bob', 'bob'])
+})
+
 test('roles are listed with where they are named and how many users have them', async () => {
   const { ada, client } = await openAdministered(memory)
   await client('bob', 'Sales', 'Sale')

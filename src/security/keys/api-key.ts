@@ -20,6 +20,7 @@ import {
   type SecurityContext,
   type WithKeyring,
 } from '../provider.ts'
+import { countByUser } from '../limiting.ts'
 import { admitUser } from '../users/admit-user.ts'
 import type { User } from '../users/user-store.ts'
 import { keepLatest } from '../../keep-latest.ts'
@@ -105,6 +106,8 @@ class KeyAuthentication {
     const { context, hash, version } = attempt
     const admitted = admitUser(owner, this.#record.name, key.keyId)
     if ('rejected' in admitted) return reject(key, admitted.rejected, context)
+    const { purpose } = key as KeyRecord & { readonly purpose?: unknown }
+    if (purpose === 'session') countByUser(admitted)
     context.keys.used(key)
     if (version !== undefined) this.#cache.set(context, hash, { version, key, principal: admitted })
     return admitted
