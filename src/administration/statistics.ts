@@ -49,15 +49,21 @@ const maxProblems = 1_000
 
 /** Returns the collection of tables and rows that can't be published. All rows are read at most once a minute. */
 export function problemCollection(context: Context): CollectionDefinition {
-  let last: { readonly at: number; readonly found: Promise<readonly StorageProblem[]> } | undefined
+  let last: Promise<readonly StorageProblem[]> | undefined
+  // The time at which it ended; undefined while it runs.
+  let ended: number | undefined
+  const time = () => context.host().now().getTime()
 
   function inspect(): Promise<readonly StorageProblem[]> {
-    const at = context.host().now().getTime()
-    if (last !== undefined && at - last.at < inspectedAgainAfter) return last.found
-    const found = context.host().service.inspect()
-    last = { at, found }
-    found.catch(() => (last = undefined))
-    return found
+    const isRecent = ended === undefined || time() - ended < inspectedAgainAfter
+    if (last !== undefined && isRecent) return last
+    ended = undefined
+    last = context.host().service.inspect()
+    last.then(
+      () => (ended = time()),
+      () => (last = undefined),
+    )
+    return last
   }
 
   return defineCollection(

@@ -12,7 +12,7 @@ import { httpBasic, type SecurityProvider, type User } from '../../src/entries/s
 import { createTestClient } from '../../src/entries/testing.ts'
 import { cheapCost, plainKeys } from '../kit/keys.ts'
 import { openService } from '../kit/stage.ts'
-import { storages, type Storage } from '../kit/storages.ts'
+import { openStorage, storages, type Storage } from '../kit/storages.ts'
 import { entriesOf, itemOf, itemsOf, openAdministered, providers } from './administered.ts'
 
 const memory = storages[0] as Storage
@@ -149,6 +149,34 @@ test('sessions share the limit of requests of their user', async () => {
   const [own] = await service.keys.list({ user: 'bob' })
   const id = own?.keyId
   expect(counted).toEqual([id, 'bob', 'bob', id, 'bob', 'bob'])
+})
+
+test('an inspection that takes long is not begun again', async () => {
+  let begun = 0
+  let end = (): void => undefined
+  const inspect = () => {
+    begun++
+    return new Promise<readonly []>((resolve) => (end = () => resolve([])))
+  }
+  const { ada, clock } = await openAdministered(memory, {
+    storage: { ...openStorage(memory), inspect },
+  })
+  const read = () => ada.get('/svc-admin/problems')
+  const first = read()
+  await expect.poll(() => begun).toBe(1)
+  clock.pass(5)
+  const second = read()
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  end()
+  expect(itemsOf(await first)).toEqual(itemsOf(await second))
+  clock.pass(0.9)
+  await read()
+  expect(begun).toBe(1)
+  clock.pass(0.2)
+  const third = read()
+  await expect.poll(() => begun).toBe(2)
+  end()
+  expect((await third).status).toBe(200)
 })
 
 test('roles are listed with where they are named and how many users have them', async () => {
