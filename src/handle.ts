@@ -219,7 +219,8 @@ function eventOf(
   const operators = askedOperators(view, principal)
   const resource = { view, caller: principal, key: route.path.key, operators }
   const kept = plannedRead(route, view)
-  const decode = () => decodeQuery(cleanQuery, withExpandParameter(operators, view, principal))
+  const decode = () =>
+    decodeQuery(cleanQuery, withExpandParameter(operators, cleanQuery, view, principal))
   const query = kept?.query ?? resolveQuery(route.name, resource, decode(), options)
   const confirmed = decodeIgnoredWarnings(ignoredWarnings)
   if (kept !== undefined) return { event: kept, confirmed }

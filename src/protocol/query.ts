@@ -225,13 +225,23 @@ function joinedValues(
 function requireFew(pairs: readonly string[], known: KnownLists): void {
   if (pairs.length <= maxParameters) return
   const isElement = (pair: string): boolean => {
-    const name = decodeFormPercent(pair.slice(0, `${pair}=`.indexOf('=')))
+    const name = nameIn(pair)
     return name !== undefined && known.get(name)?.isList === true
   }
   // Each element of a list is a parameter of the same name.
   const others = known.size === 0 ? pairs : pairs.filter((pair) => !isElement(pair))
   if (others.length <= maxParameters) return
   throw malformedQuery(`The query has more than ${maxParameters} parameters.`)
+}
+
+/** Returns whether a raw query string has a parameter. */
+export function hasParameter(raw: string, name: string): boolean {
+  return raw.split('&').some((pair) => nameIn(pair) === name)
+}
+
+/** Returns the name of a raw parameter; undefined if its encoding is not valid. */
+function nameIn(pair: string): string | undefined {
+  return decodeFormPercent(pair.slice(0, `${pair}=`.indexOf('=')))
 }
 
 function decodeSortKey(text: string): SortKey | undefined {

@@ -4,7 +4,7 @@ import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { isServiceError } from '../errors.ts'
 import { repeatedName } from '../protocol/names.ts'
-import { malformedQuery, parameters } from '../protocol/query.ts'
+import { hasParameter, malformedQuery, parameters, type KnownLists } from '../protocol/query.ts'
 import type { Expanded } from './event.ts'
 import { requireRight } from './roles.ts'
 import { fieldsViewOf, viewOf, type View } from './view.ts'
@@ -24,12 +24,14 @@ export function resolveExpand(
   caller: Principal,
   rows: number,
 ): readonly Expanded[] {
-  const known = expandableBy(view, caller)
+  const { expansions } = view.collection
+  const expanded = expansions
+    .filter(({ name }) => names.includes(name))
+    .flatMap((expansion) => readableBy(expansion, view, caller) ?? [])
   for (const name of names) {
-    if (!known.some(({ expansion }) => expansion.name === name))
+    if (!expanded.some(({ expansion }) => expansion.name === name))
       throw malformedQuery(`Unknown relation in ${parameter}: ${repeatedName(name)}.`)
   }
-  const expanded = known.filter(({ expansion }) => names.includes(expansion.name))
   const most = rows * expanded.reduce((sum, { expansion }) => sum + expansion.limit, 0)
   if (most > maxRelated) {
     const { limit } = parameters
@@ -40,14 +42,20 @@ export function resolveExpand(
   return expanded
 }
 
-/** Returns the parameters that a caller may repeat, with the one for related items if the caller can read any. */
+/**
+ * Returns the parameters that a query may repeat, with the one for related items if the query has it and the caller can
+ * read any. The row rules of other collections run for no other query.
+ */
 export function withExpandParameter(
-  known: ReadonlyMap<string, { readonly isList: boolean }>,
+  known: KnownLists,
+  query: string,
   view: View,
   caller: Principal,
-): ReadonlyMap<string, { readonly isList: boolean }> {
-  if (expandableBy(view, caller).length === 0) return known
-  return new Map([...known, [parameter, { isList: true }]])
+): KnownLists {
+  const { expansions } = view.collection
+  if (expansions.length === 0 || !hasParameter(query, parameter)) return known
+  const isKnown = expansions.some((one) => readableBy(one, view, caller) !== undefined)
+  return isKnown ? new Map([...known, [parameter, { isList: true }]]) : known
 }
 
 /** Returns whether the roles of a caller let it read the items of a relation, and the fields that lead to them. */
@@ -61,12 +69,15 @@ export function isExpandable(
   return mayRead(to, caller) && isListed(view, own) && isListed(fieldsViewOf(to, caller), theirs)
 }
 
-function expandableBy(view: View, caller: Principal): readonly Expanded[] {
-  return view.collection.expansions.flatMap((expansion) => {
-    if (!isExpandable(expansion, view, caller)) return []
-    const other = unlessForbidden(() => viewOf(expansion.to, caller))
-    return other === undefined ? [] : [{ expansion, view: other }]
-  })
+/** Returns a relation as a caller may read it; undefined if its items are not for this caller. */
+function readableBy(
+  expansion: PublishedExpansion,
+  view: View,
+  caller: Principal,
+): Expanded | undefined {
+  if (!isExpandable(expansion, view, caller)) return undefined
+  const other = unlessForbidden(() => viewOf(expansion.to, caller))
+  return other && { expansion, view: other }
 }
 
 function mayRead(collection: PublishedCollection, caller: Principal): boolean {

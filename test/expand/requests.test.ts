@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { ApplicationDefinition } from '../../src/entries/index.ts'
+import { defineCollection, integer, type ApplicationDefinition } from '../../src/entries/index.ts'
 import { describeForCallers, type CallerStage } from '../kit/stage.ts'
 import { application, auditor, clerk, guest, stranger } from './sales.ts'
 
@@ -168,5 +168,39 @@ describeForCallers('$expand', (on) => {
       total: '3.00',
     })
     expect(changed.status).toBe(200)
+  })
+
+  on('runs the row rules only of the collections that a request asks for', async (open) => {
+    const called: string[] = []
+    const ruled = (name: string) =>
+      defineCollection(
+        { key: 'id', fields: { id: integer() } },
+        {
+          rows: () => {
+            called.push(name)
+            return true
+          },
+        },
+      )
+    const orders = defineCollection({
+      key: 'orderId',
+      fields: {
+        orderId: integer(),
+        customerId: integer({ references: 'customers' }),
+        payerId: integer({ references: 'payers' }),
+      },
+      expand: { customer: 'customerId', payer: 'payerId' },
+    })
+    const collections = { orders, customers: ruled('customers'), payers: ruled('payers') }
+    const stage = open({ collections })
+    await stage.plant('customers', [{ id: 1 }])
+    await stage.plant('orders', [{ orderId: 1, customerId: 1 }])
+    called.length = 0
+    for (const path of ['/orders', '/orders/1', '/orders?orderId=1&$limit=3', '/orders?$fields=*'])
+      expect((await stage.ask(clerk, 'GET', path)).status).toBe(200)
+    expect(called).toEqual([])
+    const { text } = await stage.ask(clerk, 'GET', '/orders/1?%24%65xpand=customer')
+    expect(JSON.parse(text)).toMatchObject({ item: { customer: { id: 1 } } })
+    expect([...new Set(called)]).toEqual(['customers'])
   })
 })
