@@ -23,7 +23,7 @@ export async function withRelated(
   if (outcome.type === 'rejected') return outcome
   const rows = rowsIn(outcome)
   const { expanded = [] } = event
-  const relations = await Promise.all(expanded.map((one) => readRelation(one, rows, run)))
+  const relations = await whenAllEnd(expanded.map((one) => readRelation(one, rows, run)))
   const rejected = relations.find(({ rejection }) => rejection !== undefined)?.rejection
   if (rejected !== undefined) return rejected
   const { collection, select } = outcome
@@ -43,6 +43,12 @@ function rowsIn(outcome: Exclude<Outcome, RejectedOutcome>): readonly Row[] {
   const found = outcome.type === 'page' ? outcome.page : outcome.item
   if ('rows' in found) return found.rows
   return 'row' in found ? [found.row] : []
+}
+
+/** Returns all results. Rejects with the first error only when everything has ended: handlers use the transaction. */
+async function whenAllEnd<Result>(work: readonly Promise<Result>[]): Promise<readonly Result[]> {
+  await Promise.allSettled(work)
+  return Promise.all(work)
 }
 
 /** The items of another collection that belong to those of a response. */
@@ -70,15 +76,14 @@ async function readRelation(expanded: Expanded, rows: readonly Row[], run: Run):
   const pages = isMany
     ? listPages(expanded, [...keys.values()])
     : itemPage(expanded, [...keys.values()])
-  const read = async ({ event, form, note }: RelatedPage): Promise<void> => {
-    const outcome = await run(event, form)
+  const outcomes = await whenAllEnd(pages.map(async ({ event, form }) => run(event, form)))
+  for (const [index, outcome] of outcomes.entries()) {
     const entries = outcome.validations.map(withoutField)
     if (outcome.type === 'page') {
       findings.push(...entries)
-      note(outcome, values)
-    } else if (outcome.type === 'rejected') rejection = { ...outcome, validations: entries }
+      pages[index]?.note(outcome, values)
+    } else if (outcome.type === 'rejected') rejection ??= { ...outcome, validations: entries }
   }
-  await Promise.all(pages.map(read))
   const none = isMany ? '{"items":[],"more":false}' : 'null'
   return {
     start: `${JSON.stringify(name)}:`,

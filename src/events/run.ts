@@ -133,7 +133,18 @@ function complete(
 ): MaybePromise<Outcome> {
   const computed = withComputed(outcome, event, unit.runtime.report)
   if (event.type !== 'Filter' || event.expanded === undefined) return computed
-  return withRelated(computed, event, (other, form) => eventIn(unit, other, caller, form))
+  const others = event.expanded.map(({ expansion }) => expansion.to)
+  const within = (own: Unit): MaybePromise<Outcome> =>
+    withRelated(computed, event, (other, form) => eventIn(own, other, caller, form))
+  if (unit.transaction !== undefined || others.every((one) => one.filtersDirectly))
+    return within(unit)
+  // Otherwise each list would need a transaction of its own: a page could take all connections.
+  const options: UnitOptions<Outcome> = {
+    mode: 'read',
+    brief: others.every((one) => isBrief(one, unit.runtime)),
+    undone: (rollback) => rollback.outcomeFor(caller.principal),
+  }
+  return unit.run(options, within)
 }
 
 /** Reads or saves the items of an event. */
