@@ -1,5 +1,6 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
+import { messageFrom, withMessage } from '../messages/message.ts'
 import type { JsonText, ValidationEntry } from '../protocol/envelope.ts'
 import type { Expanded, FilterEvent } from '../request/event.ts'
 import type { Outcome, PageOutcome, RejectedOutcome } from '../request/outcome.ts'
@@ -165,6 +166,8 @@ function listPages(
 }
 
 // It is a field of the other collection.
-function withoutField({ field: _field, ...entry }: ValidationEntry): ValidationEntry {
-  return entry
+function withoutField(entry: ValidationEntry): ValidationEntry {
+  const { field: _field, ...rest } = entry
+  const message = messageFrom(entry)
+  return message === undefined ? rest : withMessage(rest, message)
 }

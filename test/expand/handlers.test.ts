@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { defineCollection, integer } from '../../src/entries/index.ts'
+import { defineCollection, integer, system, text } from '../../src/entries/index.ts'
 import { openStage } from '../kit/stage.ts'
 
 const customers = defineCollection({
@@ -75,4 +75,24 @@ test.each(['throws', 'rejects'])('$expand ends after all handlers if one %s', as
     how === 'throws' ? [] : [{ message: 'No orders of 2.', severity: 'error' }],
   )
   expect(reports.map(({ type }) => type)).toEqual(how === 'throws' ? ['handler-failed'] : [])
+})
+
+test('$expand has the messages of handlers in the language of the caller', async () => {
+  const secrets = defineCollection(
+    { key: 'id', fields: { id: integer(), secret: text({ readableBy: ['Auditor'] }) } },
+    { events: { Filter: { after: ({ error }) => error('It is 5.', 'secret') } } },
+  )
+  const orders = defineCollection({
+    key: 'orderId',
+    fields: { orderId: integer(), secretId: integer({ references: 'secrets' }) },
+    expand: { secret: 'secretId' },
+  })
+  const messages = { de: { hiddenValue: 'Ein verborgener Wert.' } }
+  const { client, service } = openStage({ secrets, orders }, { messages })
+  await service.as(system).collection('app', 'secrets').insert({ id: 1 })
+  await service.as(system).collection('app', 'orders').insert({ orderId: 1, secretId: 1 })
+  const headers = { 'accept-language': 'de' }
+  const query = { $expand: 'secret' }
+  const { body } = await client.get('/app/orders/1', { query, headers })
+  expect(body.validations).toEqual([{ message: 'Ein verborgener Wert.', severity: 'error' }])
 })
