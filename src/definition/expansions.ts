@@ -84,7 +84,11 @@ function referenceMistakes(
 ): readonly Mistake[] {
   const references = declaredReferences(collection)
   const found = references.find((one) => isNamed(one, names))
-  if (found !== undefined) return unpublished(collections, place, found.collection)
+  if (found !== undefined)
+    return [
+      ...unlisted(collection, found).map((advice) => ({ place, advice })),
+      ...unpublished(collections, place, found.collection),
+    ]
   const known = references.map(({ fields }) => fields.join(' + '))
   const advice =
     known.length === 0
@@ -107,8 +111,21 @@ function reversedMistakes(
   }
   const references = declaredReferences(other).filter((one) => one.collection === name)
   const fitting = references.filter((one) => isNamed(one, reference))
-  if (fitting.length !== 1) return [{ place, advice: ambiguity(from, name, references) }]
-  return [...unpublished(collections, place, from), ...sortMistakes(other, place, sort)]
+  const [only] = fitting
+  if (only === undefined || fitting.length > 1)
+    return [{ place, advice: ambiguity(from, name, references) }]
+  const hidden = unlisted(other, only).map((advice) => ({ place, advice }))
+  return [...hidden, ...unpublished(collections, place, from), ...sortMistakes(other, place, sort)]
+}
+
+/** Returns why no request can follow a reference: pages leave one of its fields out. */
+export function unlisted(
+  { fields }: CollectionDefinition,
+  reference: DeclaredReference,
+): readonly string[] {
+  const names = reference.fields.filter((name) => fieldOf(fields, name)?.itemOnly === true)
+  if (names.length === 0) return []
+  return [`needs the values of ${names.join(' + ')} in pages: leave itemOnly out there`]
 }
 
 function ambiguity(from: string, name: string, references: readonly DeclaredReference[]): string {

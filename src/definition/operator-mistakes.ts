@@ -2,6 +2,7 @@ import type { Mistake } from '../checks/mistakes.ts'
 import { listed, suggestion } from '../checks/nearest-name.ts'
 import type { ApplicationDefinition } from './application.ts'
 import type { CollectionDefinition } from './collection.ts'
+import { unlisted } from './expansions.ts'
 import { fieldOf, type Field } from './field.ts'
 import { operatorsFor, type RelatedOperatorName } from './operators.ts'
 import { publishableEvents } from './serve.ts'
@@ -103,7 +104,11 @@ export function relatedMistakes(
     const { collection: target } = reference
     const to = Object.hasOwn(collections, target) ? collections[target] : undefined
     if (to === undefined) continue
-    for (const advice of targetMistakes(collection, reference, to)) add(place, advice)
+    for (const advice of [
+      ...unlisted(collection, reference),
+      ...targetMistakes(collection, reference, to),
+    ])
+      add(place, advice)
     const field = fieldOf(to.fields, rest.join('.'))
     if (field === undefined)
       add(

@@ -93,3 +93,19 @@ test('several references need a name, and the other collection publishes Filter'
     'expand.customer: customers does not publish Filter: publish it, or leave this out',
   ])
 })
+
+test('pages have the fields of the reference', () => {
+  const advice = 'needs the values of customerId in pages: leave itemOnly out there'
+  const fields = { ...orders.fields, customerId: { ...orders.fields.customerId, itemOnly: true } }
+  const operators = { 'customer.id': ['eq'] }
+  const own = { orders: { ...orders, fields, operators, expand: { customer: 'customerId' } } }
+  expect(mistakesOf({}, own).toSorted()).toEqual([
+    `expand.customer: ${advice}`,
+    `operators.customer.id: ${advice}`,
+  ])
+  const expand = { orders: { from: 'orders', reference: 'customerId' } }
+  const reversed = { customers: { ...customers, expand }, orders: { ...orders, fields } }
+  expect(mistakesOf({}, reversed)).toEqual([
+    `  - applications.app.collections.customers.expand.orders: ${advice}`,
+  ])
+})
