@@ -131,10 +131,7 @@ export interface CollectionData {
    * leads to, named by its fields, or the items that refer to this one. Default: none.
    */
   readonly expand?: Readonly<Record<string, string | readonly string[] | ExpandData>>
-  /**
-   * What the table has that the definition leaves to the database: `rowgate schema` neither changes nor drops it.
-   * `rowgate introspect` writes here what a definition can't express. Default: nothing.
-   */
+  /** What `rowgate schema` neither changes nor drops. `rowgate introspect` writes it here. Default: nothing. */
   readonly unmanaged?: UnmanagedData
   /**
    * The field whose value names an item for people, such as `companyName`: forms and lists of choices show it beside the
