@@ -134,17 +134,23 @@ export class PoolTransaction implements StorageTransaction {
   }
 
   /** Begins the transaction, if it has not, runs more commands, and then a call. */
-  async #run<Value>(call: () => Promise<Value>, ...more: readonly string[]): Promise<Value> {
+  async #run<Value>(
+    kind: 'read' | 'write',
+    call: () => Promise<Value>,
+    ...more: readonly string[]
+  ): Promise<Value> {
     const { begin } = this.#tables.dialect.transactions
-    const commands = this.#hasBegun ? more : [...begin[this.#isolation], ...more]
+    const begins = !this.#hasBegun
+    const commands = begins ? [...begin[this.#isolation], ...more] : more
     if (commands.length === 0) return call()
     this.#hasBegun = true
     const begun = this.#connection.command(...commands)
-    if (!this.#connection.pipelines) {
+    // Where the server cancels the begin itself, it runs what follows without a transaction, and would keep a write.
+    if (!this.#connection.pipelines || (begins && kind === 'write')) {
       await begun
       return call()
     }
-    // In one round trip. A server that fails to begin rejects the statements that follow, too.
+    // In one round trip. A server that fails to create a savepoint rejects the statements that follow, too.
     const [before, called] = await Promise.allSettled([begun, call()])
     if (before.status === 'rejected') throw before.reason
     if (called.status === 'rejected') throw called.reason
@@ -153,7 +159,7 @@ export class PoolTransaction implements StorageTransaction {
 
   async #read<Value>(call: () => Promise<Value>): Promise<Value> {
     try {
-      return await this.#run(call)
+      return await this.#run('read', call)
     } catch (error) {
       // Now the server rejects every statement, and a COMMIT would undo the transaction without an error.
       const converted = storageFailure(this.#tables.dialect.errors, error, 'read')
@@ -185,7 +191,7 @@ export class PoolTransaction implements StorageTransaction {
       }
       const savepoint = this.#hasSavepoint ? ['release s', 'savepoint s'] : ['savepoint s']
       this.#hasSavepoint = needsSavepoints
-      const result = await this.#run(call, ...(needsSavepoints ? savepoint : []))
+      const result = await this.#run('write', call, ...(needsSavepoints ? savepoint : []))
       this.#lastWrite = operation
       // As if the server committed it: an error of the commit would not be one of this write.
       if (oneWrite && checkDeferred !== undefined && table?.hasDeferred === true) {

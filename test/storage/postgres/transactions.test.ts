@@ -44,36 +44,43 @@ describe.skipIf(missing !== undefined)('a transaction of PostgreSQL', () => {
     expect(await visits()).toEqual([0, 0])
   })
 
-  test.each([
-    [false, ['begin', 'ended', 'update', 'ended', 'commit', 'ended']],
-    [true, ['begin', 'update', 'ended', 'ended', 'commit', 'ended']],
-  ])(
-    'sends its first statement with the begin where pipeline is %s',
-    async (pipeline, expected) => {
-      const { pool, storage } = await server().single({ pipeline })
-      const client = await pool.connect()
-      const query = client.query.bind(client) as (sent: Sent, ended: Ended) => void
-      const log: string[] = []
-      vi.spyOn(client, 'query').mockImplementation(((sent: Sent, ended: Ended) => {
-        log.push((/begin|commit|update/.exec(sent.text) ?? [])[0] ?? sent.text)
-        query(sent, (...outcome) => {
-          log.push('ended')
-          ended(...outcome)
-        })
-      }) as never)
-      client.release()
-      await storage.transaction(writing, (on) => visit(on, 'a'))
-      expect(log).toEqual(expected)
-      await storage.close()
-    },
-  )
+  const read = (on: StorageTransaction) => on.filter(customers, everyRow)
+  const write = (on: StorageTransaction) => visit(on, 'a')
+  test.each<[boolean, string, (on: StorageTransaction) => MaybePromise<unknown>, string[]]>([
+    [false, 'read', read, ['begin', 'ended', 'select', 'ended', 'commit', 'ended']],
+    [true, 'read', read, ['begin', 'select', 'ended', 'ended', 'commit', 'ended']],
+    [false, 'write', write, ['begin', 'ended', 'update', 'ended', 'commit', 'ended']],
+    [true, 'write', write, ['begin', 'ended', 'update', 'ended', 'commit', 'ended']],
+  ])('where pipeline is %s begins with a %s', async (pipeline, _, work, expected) => {
+    const { pool, storage } = await server().single({ pipeline })
+    const client = await pool.connect()
+    const query = client.query.bind(client) as (sent: Sent, ended: Ended) => void
+    const log: string[] = []
+    vi.spyOn(client, 'query').mockImplementation(((sent: Sent, ended: Ended) => {
+      log.push((/^(begin|commit|select|update)/.exec(sent.text) ?? [])[0] ?? sent.text)
+      query(sent, (...outcome) => {
+        log.push('ended')
+        ended(...outcome)
+      })
+    }) as never)
+    client.release()
+    await storage.transaction(writing, async (on) => {
+      await work(on)
+    })
+    expect(log).toEqual(expected)
+    await storage.close()
+  })
 
-  test('that pipelines writes nothing if it does not begin', async () => {
+  // A server may fail after its BEGIN, or cancel that.
+  test.each([
+    ['after', '$&; select 1 / 0'],
+    ['before', 'select 1 / 0; $&'],
+  ])('that pipelines writes nothing if an error is %s the begin', async (_, failing) => {
     const { pool, storage } = await server().single({ pipeline: true })
     const client = await pool.connect()
     const query = client.query.bind(client) as (sent: Sent, ended: Ended) => void
     vi.spyOn(client, 'query').mockImplementation(((sent: Sent, ended: Ended) => {
-      const text = sent.text.replace(/^begin[^;]*/, '$&; select 1 / 0')
+      const text = sent.text.replace(/^begin[^;]*/, failing)
       query({ ...sent, text }, ended)
     }) as never)
     client.release()
