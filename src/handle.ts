@@ -28,13 +28,10 @@ import {
   splitTarget,
   type ResourcePath,
 } from './protocol/path.ts'
-import { decodeQuery } from './protocol/query.ts'
 import { decodeIgnoredWarnings } from './protocol/warnings.ts'
 import type { Publication } from './publication.ts'
-import { askedOperators } from './request/asked-operators.ts'
 import { encodeOutcome, type Outcome } from './request/outcome.ts'
-import { withExpandParameter } from './request/expand.ts'
-import { planEvent, resolveQuery, routeMethod } from './request/plan.ts'
+import { planEvent, readQuery, routeMethod } from './request/plan.ts'
 import {
   expectedStates,
   unlessCurrent,
@@ -216,12 +213,9 @@ function eventOf(
   cleanQuery: string,
   ignoredWarnings: string | undefined,
 ): { readonly event: DataEvent; readonly confirmed: ReadonlySet<string> } {
-  const operators = askedOperators(view, principal)
-  const resource = { view, caller: principal, key: route.path.key, operators }
+  const resource = { view, caller: principal, key: route.path.key }
   const kept = plannedRead(route, view)
-  const decode = () =>
-    decodeQuery(cleanQuery, withExpandParameter(operators, cleanQuery, view, principal))
-  const query = kept?.query ?? resolveQuery(route.name, resource, decode(), options)
+  const query = kept?.query ?? readQuery(route.name, resource, cleanQuery, options)
   const confirmed = decodeIgnoredWarnings(ignoredWarnings)
   if (kept !== undefined) return { event: kept, confirmed }
   const expected = expectedStates(view.collection, route.name, request)

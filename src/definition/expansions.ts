@@ -7,7 +7,12 @@ import { fieldOf } from './field.ts'
 import { fieldTypes } from './field-type.ts'
 import type { PublishedField } from './published-field.ts'
 import type { PublishedCollection, PublishedExpansion, Reference } from './published.ts'
-import { declaredReferences, type DeclaredReference } from './relations.ts'
+import {
+  declaredReferences,
+  isReferenceBy,
+  isReversed,
+  type DeclaredReference,
+} from './relations.ts'
 
 const usualLimit = 20
 
@@ -39,18 +44,13 @@ function publish(name: string, reference: Reference, declared: Declared): Publis
   return { name, isMany: true, to: from, own: to.key, theirs: fields, sort: order, limit }
 }
 
-function isReversed(declared: Declared): declared is ExpandData {
-  return typeof declared === 'object' && !Array.isArray(declared)
-}
-
 /** Returns whether a reference has these fields. Without fields, any has. */
 function isNamed(
   { fields }: { readonly fields: readonly (string | PublishedField)[] },
   names: string | readonly string[] | undefined,
 ): boolean {
-  if (names === undefined) return true
   const own = fields.map((field) => (typeof field === 'string' ? field : field.name))
-  return own.join() === [names].flat().join()
+  return names === undefined || isReferenceBy(own, names)
 }
 
 function sortKeys(sort: string | readonly string[]): readonly SortKey[] | undefined {

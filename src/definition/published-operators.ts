@@ -7,7 +7,12 @@ import {
   type RelatedOperatorName,
 } from './operators.ts'
 import type { PublishedField } from './published-field.ts'
-import { declaredReferences, type DeclaredReference } from './relations.ts'
+import {
+  declaredReferences,
+  isReferenceBy,
+  isReversed,
+  type DeclaredReference,
+} from './relations.ts'
 
 /** A parameter that compares a field by an operator. */
 export interface PublishedOperator {
@@ -122,10 +127,7 @@ export function referenceOf(
   const relations = namedReferences(definition)
   const given = Object.hasOwn(relations, relation) ? relations[relation] : undefined
   if (given === undefined) return undefined
-  const names = keyNamesOf({ key: given })
-  return declaredReferences(definition).find(
-    ({ fields }) => fields.length === names.length && fields.every((one, at) => one === names[at]),
-  )
+  return declaredReferences(definition).find(({ fields }) => isReferenceBy(fields, given))
 }
 
 /** Returns the names of the references of a definition: those of `relations`, and those that `expand` has. */
@@ -133,9 +135,8 @@ export function namedReferences({
   relations = {},
   expand = {},
 }: CollectionDefinition): Readonly<Record<string, string | readonly string[]>> {
-  const expanded = Object.entries(expand).filter(
-    (entry): entry is [string, string | readonly string[]] =>
-      typeof entry[1] === 'string' || Array.isArray(entry[1]),
+  const expanded = Object.entries(expand).flatMap(([name, declared]) =>
+    isReversed(declared) ? [] : [[name, declared] as const],
   )
   return { ...Object.fromEntries(expanded), ...relations }
 }

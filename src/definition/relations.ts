@@ -1,4 +1,4 @@
-import type { CollectionDefinition } from './collection.ts'
+import type { CollectionDefinition, ExpandData } from './collection.ts'
 import type { OnDelete } from './field.ts'
 import type { PublishedField } from './published-field.ts'
 
@@ -17,6 +17,22 @@ export interface DeclaredReference {
   readonly fields: readonly string[]
   readonly collection: string
   readonly onDelete: OnDelete
+}
+
+/** Returns whether the fields of a reference are these, in this order. */
+export function isReferenceBy(
+  fields: readonly string[],
+  names: string | readonly string[],
+): boolean {
+  const own = typeof names === 'string' ? [names] : names
+  return fields.length === own.length && fields.every((one, at) => one === own[at])
+}
+
+/** Returns whether an entry of `expand` has the items that refer to an item, and not the item that a reference has. */
+export function isReversed(
+  declared: string | readonly string[] | ExpandData,
+): declared is ExpandData {
+  return typeof declared === 'object' && !Array.isArray(declared)
 }
 
 /** Returns the references of a definition: first of single fields, then of several fields. */

@@ -5,7 +5,7 @@ import type { PublishedCollection } from '../definition/published.ts'
 import type { PageHost } from '../pages/page.ts'
 import { askedOperators, type AskedOperator } from '../request/asked-operators.ts'
 import { isExpandable } from '../request/expand.ts'
-import { holdsOneOf } from '../request/roles.ts'
+import { hasRight } from '../request/roles.ts'
 import { fieldsViewOf, type View } from '../request/view.ts'
 import { namesOf, type CollectionNames } from './names.ts'
 
@@ -56,9 +56,7 @@ export function describedCollections(
     const isWanted = application === undefined || collection.application === application
     if (!isWanted || hides(collection)) return []
     const events = new Set(
-      Array.from(collection.publishes).filter((event) =>
-        collection.rolesFor[event].every((each) => holdsOneOf(caller, each)),
-      ),
+      Array.from(collection.publishes).filter((event) => hasRight(collection, event, caller)),
     )
     if (events.size === 0) return []
     const { key, singleton } = collection

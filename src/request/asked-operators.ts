@@ -1,9 +1,8 @@
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedOperator } from '../definition/published-operators.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { isServiceError } from '../errors.ts'
 import type { Condition } from './query.ts'
-import { holdsOneOf } from './roles.ts'
+import { hasRight, unlessForbidden } from './roles.ts'
 import { rowsOf } from './rows.ts'
 import { fieldsViewOf, type View } from './view.ts'
 
@@ -34,27 +33,14 @@ export function askedOperators(
   const known = new Map<string, AskedOperator>(operators)
   for (const [parameter, { operator, isList, ...reference }] of related) {
     const collection = siblings.get(reference.collection)
-    if (collection === undefined || !mayFilter(collection, caller)) continue
+    if (collection === undefined || !hasRight(collection, 'Filter', caller)) continue
     const field = fieldsViewOf(collection, caller).listed.byName.get(reference.name)
     if (field === undefined) continue
     const fields = reference.fields.map(({ name }) => name)
-    const rows = () => visibleRows(collection, caller)
+    const rows = () => unlessForbidden(() => rowsOf(collection, caller)) ?? noRows
     known.set(parameter, { field, operator, isList, through: { collection, fields, rows } })
   }
   return known
 }
 
-function mayFilter({ rolesFor }: PublishedCollection, caller: Principal): boolean {
-  return caller.kind === 'system' || rolesFor.Filter.every((roles) => holdsOneOf(caller, roles))
-}
-
 const noRows: readonly Condition[] = [{ is: 'or', conditions: [] }]
-
-function visibleRows(collection: PublishedCollection, caller: Principal): readonly Condition[] {
-  try {
-    return rowsOf(collection, caller)
-  } catch (error) {
-    if (isServiceError(error) && error.code === 'FORBIDDEN') return noRows
-    throw error
-  }
-}

@@ -1,12 +1,10 @@
-import type { PublishedExpansion } from '../definition/published.ts'
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedField } from '../definition/published-field.ts'
-import type { PublishedCollection } from '../definition/published.ts'
-import { isServiceError } from '../errors.ts'
+import type { PublishedExpansion } from '../definition/published.ts'
 import { repeatedName } from '../protocol/names.ts'
 import { hasParameter, malformedQuery, parameters, type KnownLists } from '../protocol/query.ts'
 import type { Expanded } from './event.ts'
-import { requireRight } from './roles.ts'
+import { hasRight, unlessForbidden } from './roles.ts'
 import { fieldsViewOf, viewOf, type View } from './view.ts'
 
 const { name: parameter } = parameters.expand
@@ -66,7 +64,8 @@ export function isExpandable(
 ): boolean {
   const isListed = ({ listed }: View, fields: readonly PublishedField[]): boolean =>
     fields.every(({ name }) => listed.byName.has(name))
-  return mayRead(to, caller) && isListed(view, own) && isListed(fieldsViewOf(to, caller), theirs)
+  if (!hasRight(to, 'Filter', caller)) return false
+  return isListed(view, own) && isListed(fieldsViewOf(to, caller), theirs)
 }
 
 /** Returns a relation as a caller may read it; undefined if its items are not for this caller. */
@@ -78,21 +77,4 @@ function readableBy(
   if (!isExpandable(expansion, view, caller)) return undefined
   const other = unlessForbidden(() => viewOf(expansion.to, caller))
   return other && { expansion, view: other }
-}
-
-function mayRead(collection: PublishedCollection, caller: Principal): boolean {
-  const right = unlessForbidden(() => {
-    requireRight(collection, 'Filter', caller)
-    return true
-  })
-  return right === true
-}
-
-function unlessForbidden<Value>(work: () => Value): Value | undefined {
-  try {
-    return work()
-  } catch (error) {
-    if (isServiceError(error) && error.code === 'FORBIDDEN') return undefined
-    throw error
-  }
 }

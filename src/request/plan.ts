@@ -4,7 +4,13 @@ import type { PublishedCollection } from '../definition/published.ts'
 import { methodNotAllowed } from '../errors.ts'
 import type { DecodedBody } from '../protocol/body.ts'
 import type { ResourcePath } from '../protocol/path.ts'
-import { firstParameter, unknownParameter, type DecodedQuery } from '../protocol/query.ts'
+import {
+  decodeQuery,
+  firstParameter,
+  unknownParameter,
+  type DecodedQuery,
+} from '../protocol/query.ts'
+import { askedOperators } from './asked-operators.ts'
 import type {
   DataEvent,
   DeleteEvent,
@@ -13,6 +19,7 @@ import type {
   PlannedQuery,
   UpdateEvent,
 } from './event.ts'
+import { withExpandParameter } from './expand.ts'
 import {
   itemQuery,
   outputOf,
@@ -68,6 +75,19 @@ function isPublished(
   if (key !== undefined && collection.key.length === 0) return true
   if (event === 'Filter' && key === undefined && !collection.hasPages) return false
   return collection.publishes.has(event)
+}
+
+/** Decodes the raw query of a request with the parameters that its caller may use, and resolves it as {@link resolveQuery}. */
+export function readQuery(
+  name: PublishedEventName,
+  resource: Resource,
+  raw: string,
+  rules: PageRules,
+): PlannedQuery {
+  const { view, caller } = resource
+  const operators = askedOperators(view, caller)
+  const query = decodeQuery(raw, withExpandParameter(operators, raw, view, caller))
+  return resolveQuery(name, { ...resource, operators }, query, rules)
 }
 
 /**

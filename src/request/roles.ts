@@ -1,6 +1,6 @@
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { forbidden } from '../errors.ts'
+import { forbidden, isServiceError } from '../errors.ts'
 
 /** Throws FORBIDDEN unless the roles of the caller allow the event. */
 export function requireRight(
@@ -14,6 +14,25 @@ export function requireRight(
     const held = caller.roles.length === 0 ? 'no roles' : caller.roles.join(', ')
     const reason = `${event} of ${application}/${name} needs one of the roles ${roles.join(', ')}; the caller has ${held}`
     throw forbidden({ user: caller.user, reason })
+  }
+}
+
+/** Returns whether the roles of the caller allow the event. */
+export function hasRight(
+  { rolesFor }: PublishedCollection,
+  event: keyof PublishedCollection['rolesFor'],
+  caller: Principal,
+): boolean {
+  return caller.kind === 'system' || rolesFor[event].every((roles) => holdsOneOf(caller, roles))
+}
+
+/** Returns what work returns; undefined if it throws FORBIDDEN. */
+export function unlessForbidden<Value>(work: () => Value): Value | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (isServiceError(error) && error.code === 'FORBIDDEN') return undefined
+    throw error
   }
 }
 
