@@ -1,5 +1,6 @@
 import { unavailable } from './errors.ts'
 import { inTime, whenEnded, type MaybePromise } from './maybe-promise.ts'
+import { pause } from './runtime.ts'
 
 /** Whether a service accepts work, and the work in progress that closing waits for. */
 export interface Lifecycle {
@@ -46,7 +47,7 @@ export function createLifecycle(maxAuthentication: number): Lifecycle {
       return events.run(opening === undefined ? work : () => opening.then(work))
     },
     defer: (work) => {
-      track(new Promise((resolve) => setTimeout(resolve)).then(work))
+      track(pause(0).then(work))
     },
     close: (begin, end) => {
       const close = async (): Promise<void> => {

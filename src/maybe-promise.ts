@@ -1,3 +1,5 @@
+import { runtime, type Timer } from './runtime.ts'
+
 /** A value, or a promise of it. Adapters and handlers may be synchronous. */
 export type MaybePromise<Value> = Value | Promise<Value>
 
@@ -19,14 +21,14 @@ export async function inTime<Result>(
   milliseconds: number,
   late: (reject: (reason: Error) => void) => void,
 ): Promise<Result> {
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let timer: Timer | undefined
   const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(late, milliseconds, reject)
+    timer = runtime.setTimeout(() => late(reject), milliseconds)
   })
   try {
     return await Promise.race([work, over])
   } finally {
-    clearTimeout(timer)
+    runtime.clearTimeout(timer)
   }
 }
 

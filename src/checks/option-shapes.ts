@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { runtime } from '../runtime.ts'
 
 type Code = (...input: never) => unknown
 
@@ -45,7 +46,7 @@ export function milliseconds(min: number, max: number) {
 export const timerMilliseconds = wholeNumber(1, 2 ** 31 - 1)
 
 /** A function that returns the time. Default: the system's. */
-export const clock = z._default(code<() => Date>(), () => () => new Date())
+export const clock = z._default(code<() => Date>(), () => () => new Date(runtime.dateNow()))
 
 /** The brand prefix of paths and headers. */
 export const brand = z

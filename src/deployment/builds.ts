@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { continues, ServiceError, unavailable } from '../errors.ts'
 import { inTime } from '../maybe-promise.ts'
+import { pause, runtime } from '../runtime.ts'
 import type { BuildEvent } from './build-event.ts'
 import type { BuildSlots } from './build-slots.ts'
 import type { BuildQueue } from './queue.ts'
@@ -70,7 +71,7 @@ export class Builds {
   async buildNow(request: BuildRequest): Promise<PublishedRelease> {
     const { store, waitTimeout } = this.#dependencies
     const release = newRelease(request, { status: 'building', attempt: 1 })
-    const deadline = performance.now() + waitTimeout
+    const deadline = runtime.performanceNow() + waitTimeout
     const { solutionId } = release
     await store.reserve(solutionId, this.#openLimit(solutionId), () => {
       this.#countUnstored(solutionId, 1)
@@ -83,7 +84,7 @@ export class Builds {
     const work = this.#buildInSlot(release, free)
     this.#running.add(work)
     work.catch(() => undefined).finally(() => this.#running.delete(work))
-    return inTime(work, deadline - performance.now(), (reject) => {
+    return inTime(work, deadline - runtime.performanceNow(), (reject) => {
       reject(stillBuilding())
     })
   }
@@ -141,7 +142,7 @@ export class Builds {
         if (!isWaiting) await this.#wait()
         isWaiting = true
         if (signal.aborted) throw notBegun()
-        await new Promise((resolve) => setTimeout(resolve, lockPollInterval))
+        await pause(lockPollInterval)
       }
     } finally {
       if (isWaiting) this.#waiting -= 1
@@ -160,11 +161,11 @@ export class Builds {
     }
     if (closing.aborted) abort()
     closing.addEventListener('abort', abort, { once: true })
-    const timer = setTimeout(abort, milliseconds)
+    const timer = runtime.setTimeout(abort, milliseconds)
     try {
       return await work(control.signal)
     } finally {
-      clearTimeout(timer)
+      runtime.clearTimeout(timer)
       closing.removeEventListener('abort', abort)
     }
   }

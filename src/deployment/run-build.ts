@@ -1,4 +1,5 @@
 import { inTime } from '../maybe-promise.ts'
+import { runtime } from '../runtime.ts'
 import { retryWhileUnavailable } from '../work/back-off.ts'
 import { BuildError } from './builders/build-error.ts'
 import type { BuildEvent } from './build-event.ts'
@@ -50,7 +51,7 @@ export async function runBuild(
   }
   if (closing.aborted) stop('closing')
   closing.addEventListener('abort', onClosing, { once: true })
-  const timer = setTimeout(stop, buildTimeout, 'timeout')
+  const timer = runtime.setTimeout(() => stop('timeout'), buildTimeout)
   const heartbeats = sendHeartbeats(dependencies, claimed, stop)
   const log = buildLog(claimed, emit)
   const end = (): BuildEnd => ({ built: now().toISOString(), log: log.text() })
@@ -73,7 +74,7 @@ export async function runBuild(
       store.fail(claimed, publicReason(cause), end()),
     )
   } finally {
-    clearTimeout(timer)
+    runtime.clearTimeout(timer)
     heartbeats.stop()
     closing.removeEventListener('abort', onClosing)
   }
@@ -143,10 +144,10 @@ function sendHeartbeats(
       // If storage stays unreachable for the whole lease, the build is lost.
     }
   }
-  const timer = setInterval(() => void send(), lease / 3)
+  const timer = runtime.setInterval(() => void send(), lease / 3)
   return {
     stop: () => {
-      clearInterval(timer)
+      runtime.clearInterval(timer)
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../maybe-promise.ts'
+import { runtime, type Timer } from '../runtime.ts'
 import { StorageError } from '../storage/adapter.ts'
 
 /** Gives a place back. */
@@ -52,9 +53,9 @@ function nothing(): void {
 }
 
 async function inTime(before: Promise<void>, leave: Leave): Promise<Leave> {
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+    timer = runtime.setTimeout(() => {
       const cause = new Error('the transaction waited too long for others that write the same row')
       reject(new StorageError('unavailable', { cause }))
     }, maxWait)
@@ -65,7 +66,7 @@ async function inTime(before: Promise<void>, leave: Leave): Promise<Leave> {
     leave()
     throw error
   } finally {
-    clearTimeout(timer)
+    runtime.clearTimeout(timer)
   }
   return leave
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { nextTurn, pause, runtime, type Timer } from '../runtime.ts'
 
 // The limits within which the rest of a body is read after the response, so that a client that is still sending
 // can read the response.
@@ -50,12 +51,12 @@ async function closeUnlessArrived(
 ): Promise<ConnectionHeaders> {
   // Simulated messages, as in test frameworks, have no connection.
   if (typeof (incoming.socket as Partial<Socket> | null)?.destroySoon !== 'function') return {}
-  await new Promise((resolve) => setImmediate(resolve))
+  await nextTurn()
   for (const milliseconds of length < shortBodyBytes ? shortBodyPauses : []) {
     if (hasArrived(incoming)) break
-    await new Promise((resolve) => setTimeout(resolve, milliseconds))
+    await pause(milliseconds)
     // In between, Node reads from its sockets.
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
   }
   if (hasArrived(incoming)) return {}
   lingerAtEnd(incoming)
@@ -88,7 +89,7 @@ function hasMore(incoming: IncomingMessage, stream: Http2ServerResponse['stream'
 function discardRest(incoming: IncomingMessage, { stream }: Http2ServerResponse): void {
   if (!hasMore(incoming, stream)) return
   let left = maxStreamLingerBytes
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
   incoming.on('data', (chunk: Uint8Array) => {
     left -= chunk.length
     if (left > 0) return
@@ -96,10 +97,10 @@ function discardRest(incoming: IncomingMessage, { stream }: Http2ServerResponse)
     if (stream.writableFinished) stream.close()
   })
   stream.once('finish', () => {
-    if (left > 0) timer = setTimeout(() => stream.close(), lingerMilliseconds)
+    if (left > 0) timer = runtime.setTimeout(() => stream.close(), lingerMilliseconds)
     else stream.close()
   })
-  stream.once('close', () => clearTimeout(timer))
+  stream.once('close', () => runtime.clearTimeout(timer))
   incoming.resume()
 }
 
@@ -111,9 +112,9 @@ export async function discardBefore(incoming: IncomingMessage, response: object)
   const { stream } = response as { readonly stream?: Http2ServerResponse['stream'] }
   if (stream === undefined || !hasMore(incoming, stream)) return
   let left = maxLingerBytes
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
   await new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, lingerMilliseconds)
+    timer = runtime.setTimeout(resolve, lingerMilliseconds)
     incoming.once('end', resolve).once('close', resolve)
     // Other readers would pause the message.
     incoming.removeAllListeners('data').on('data', (chunk: Uint8Array) => {
@@ -122,7 +123,7 @@ export async function discardBefore(incoming: IncomingMessage, response: object)
     })
     incoming.resume()
   })
-  clearTimeout(timer)
+  runtime.clearTimeout(timer)
 }
 
 /**
@@ -137,7 +138,7 @@ function lingerAtEnd(incoming: IncomingMessage): void {
     if (isEnding) return
     isEnding = true
     let left = maxLingerBytes
-    const timer = setTimeout(() => socket.destroy(), lingerMilliseconds)
+    const timer = runtime.setTimeout(() => socket.destroy(), lingerMilliseconds)
     // Node may have paused reading, and resumes only while its own listeners are registered.
     socket.emit('resume')
     // Later requests can't be answered, so Node's parser must not receive them.
@@ -148,7 +149,7 @@ function lingerAtEnd(incoming: IncomingMessage): void {
     })
     socket.once('end', () => socket.destroy())
     socket.once('close', () => {
-      clearTimeout(timer)
+      runtime.clearTimeout(timer)
       // Notifies code that still waits for the rest of the body.
       incoming.destroy()
     })

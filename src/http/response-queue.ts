@@ -3,6 +3,7 @@ import type { Http2Stream, ServerHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import { whenDone, whenEnded, whenSettled, type MaybePromise } from '../maybe-promise.ts'
 import type { ServiceReply } from '../request/request.ts'
+import { runtime } from '../runtime.ts'
 
 /** What may be computed ahead of a client that does not read its responses. */
 interface QueueLimits {
@@ -165,7 +166,7 @@ class ResponseQueue {
   #planTurn(): void {
     if (this.#isTurnPlanned) return
     this.#isTurnPlanned = true
-    setImmediate(() => {
+    runtime.setImmediate(() => {
       this.#isTurnPlanned = false
       this.#startedInTurn = 0
       this.#startWaiting()

@@ -5,6 +5,7 @@ import * as z from 'zod/mini'
 import { nonEmpty, wholeNumber } from '../checks/option-shapes.ts'
 import { completeOptions } from '../checks/options.ts'
 import type { RequestHandler, ServiceReply } from '../request/request.ts'
+import { pause, runtime } from '../runtime.ts'
 import { nodeShape, toNodeHandler, type NodeHandlerOptions } from './node-handler.ts'
 
 /** A service that {@link serve} opens and closes. */
@@ -145,10 +146,6 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-function pause(duration: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, duration))
-}
-
 /** Returns the open connections of a server. */
 function openSockets(
   server: Server,
@@ -165,16 +162,16 @@ function openSockets(
 async function stop(server: Server, sockets: ReadonlySet<Socket>, grace: number): Promise<void> {
   // A keep-alive connection becomes idle only after the response, so idle ones are closed repeatedly. Node counts a
   // connection as idle before the end of its last response was sent.
-  const idleCheck = setInterval(() => {
+  const idleCheck = runtime.setInterval(() => {
     const isSending = Array.from(sockets).some(({ writableLength }) => writableLength > 0)
     if (!isSending) server.closeIdleConnections()
   }, idleCheckMilliseconds)
-  const graceTimer = setTimeout(() => server.closeAllConnections(), grace)
+  const graceTimer = runtime.setTimeout(() => server.closeAllConnections(), grace)
   const { Server: NetServer } = await import('node:net')
   // `close` of an HTTP server would close connections that Node counts as idle.
   await new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
-  clearInterval(idleCheck)
-  clearTimeout(graceTimer)
+  runtime.clearInterval(idleCheck)
+  runtime.clearTimeout(graceTimer)
   // Ends its checks of time-outs.
   server.close()
 }

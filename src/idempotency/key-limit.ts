@@ -1,6 +1,7 @@
 import { errorOf } from '../errors.ts'
 import { keepLatest } from '../keep-latest.ts'
 import { messageOf } from '../messages/message.ts'
+import { runtime } from '../runtime.ts'
 import type { KeyStore } from './key-store.ts'
 import type { KeyedRequest } from './keyed-request.ts'
 
@@ -33,10 +34,10 @@ export class KeyLimit {
     const known = this.#counts.get(owner)
     const isFull = known !== undefined && known.count >= options.maxKeys
     const isKnown =
-      known !== undefined && performance.now() - known.at < (isFull ? fullFor : recountAfter)
+      known !== undefined && runtime.performanceNow() - known.at < (isFull ? fullFor : recountAfter)
     const { count, at } = isKnown
       ? known
-      : { count: await this.#store.count(keyed), at: performance.now() }
+      : { count: await this.#store.count(keyed), at: runtime.performanceNow() }
     const hasRoom = count < options.maxKeys
     keepLatest(this.#counts, owner, { count: hasRoom ? count + 1 : count, at }, maxOwners)
     if (hasRoom) return

@@ -3,6 +3,7 @@ import type { ServiceError } from '../errors.ts'
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import { originForm, splitTarget } from '../protocol/path.ts'
 import type { ServiceReply, ServiceRequest } from '../request/request.ts'
+import { runtime } from '../runtime.ts'
 import { readOr, stages, tracedClient, type RequestTrace } from './channels.ts'
 import { guardedListener } from './reports.ts'
 
@@ -41,12 +42,12 @@ export function logRequests(respond: Respond, options: LogOptions): Respond {
   return (request) => {
     const isTraced = stages.request.isWatched
     if (!isTraced && write === undefined) return respond(request)
-    const startedAt = performance.now()
+    const startedAt = runtime.performanceNow()
     const trace = traceOf(request, options)
     const work = (): MaybePromise<ServiceReply> =>
       whenDone(respond(request, observerOf(trace)), (reply) => {
         trace.status = reply.status
-        trace.milliseconds = performance.now() - startedAt
+        trace.milliseconds = runtime.performanceNow() - startedAt
         write?.({ ...trace })
         return reply
       })
@@ -57,7 +58,7 @@ export function logRequests(respond: Respond, options: LogOptions): Respond {
 function traceOf(request: ServiceRequest, { hideCredentials, now }: LogOptions) {
   const { path, query } = splitTarget(originForm(request.target))
   return {
-    time: readOr(undefined, () => now().toISOString()) ?? new Date().toISOString(),
+    time: readOr(undefined, () => now().toISOString()) ?? new Date(runtime.dateNow()).toISOString(),
     method: request.method,
     path,
     query: hideCredentials(query),

@@ -1,6 +1,5 @@
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'
-import { performance } from 'node:perf_hooks'
 import {
   context as contexts,
   createContextKey,
@@ -15,6 +14,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api'
 import { surround, type Surrounded } from '../observation/channels.ts'
+import { runtime } from '../runtime.ts'
 import { spanIn, type DurationMetric, type Fault, type StageDescription } from './stage.ts'
 
 /** The receivers of spans and measurements. */
@@ -54,7 +54,7 @@ export function follow<Trace extends object>(
       parent,
     )
     const context = traces.setSpan(parent, span).setValue(stageSpan, span)
-    running.set(trace, { span, context, startedAt: performance.now() })
+    running.set(trace, { span, context, startedAt: runtime.performanceNow() })
     enter(trace, context)
     return span
   }
@@ -63,7 +63,7 @@ export function follow<Trace extends object>(
     const run = running.get(trace)
     if (run === undefined) return
     const { span, context, startedAt } = run
-    const seconds = (performance.now() - startedAt) / 1000
+    const seconds = (runtime.performanceNow() - startedAt) / 1000
     const attributes = withoutThrowing(() => stage.attributes(trace)) ?? {}
     withoutThrowing(() => {
       if (span.isRecording()) complete(stage, span, { trace, attributes })

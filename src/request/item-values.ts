@@ -6,6 +6,7 @@ import type { PublishedCollection } from '../definition/published.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { Json } from '../protocol/json.ts'
+import { runtime } from '../runtime.ts'
 import type { ItemValues, Row } from './query.ts'
 import { itemOf } from './serialize.ts'
 
@@ -106,7 +107,7 @@ function defaultOf(
   field: PublishedField,
   now: () => Date,
 ): StoredValue {
-  if (field.generated === 'uuid') return crypto.randomUUID()
+  if (field.generated === 'uuid') return runtime.randomUUID()
   const { definition } = field
   if ('generated' in definition && definition.generated === 'now')
     return currentTime(definition, now())

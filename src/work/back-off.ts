@@ -1,3 +1,4 @@
+import { pause, runtime } from '../runtime.ts'
 import { isStorageError } from '../storage/adapter.ts'
 
 /** The limits of the pauses between attempts, in milliseconds. */
@@ -13,7 +14,7 @@ export interface BackOff {
  * number of failures (full jitter). Jobs that failed together are not retried together.
  */
 export function pauseAfter(failures: number, { first, max }: BackOff): number {
-  return Math.floor(Math.random() * Math.min(max, first * 2 ** Math.max(0, failures - 1)))
+  return Math.floor(runtime.random() * Math.min(max, first * 2 ** Math.max(0, failures - 1)))
 }
 
 /** Retries a write while storage is unreachable, until `stop` is aborted. */
@@ -26,7 +27,7 @@ export async function retryWhileUnavailable<Result>(
       return await write()
     } catch (error) {
       if (!isStorageError(error) || error.kind !== 'unavailable' || stop.aborted) throw error
-      await new Promise((resolve) => setTimeout(resolve, wait))
+      await pause(wait)
     }
   }
 }

@@ -1,4 +1,5 @@
 import { builtin } from '../builtin.ts'
+import { runtime, type Timer } from '../runtime.ts'
 import type { Worker } from './worker-pool.ts'
 
 /** What a polling worker takes its jobs from, and does with them. */
@@ -40,7 +41,7 @@ export class PollingWorker<Job> implements Worker {
   readonly #tried = new Set<string>()
   // What wakes the worker may run in a transaction or in a trace, which its jobs do not belong to.
   readonly #inOwnContext = contextOfNow()
-  readonly #timer: NodeJS.Timeout
+  readonly #timer: Timer
   #polling: Promise<void> | undefined
   #isRequested = false
   #isStopped = false
@@ -49,7 +50,7 @@ export class PollingWorker<Job> implements Worker {
   constructor(options: PollingOptions<Job>) {
     this.#options = options
     this.#groupOf = options.groupOf ?? options.idOf
-    this.#timer = setInterval(() => {
+    this.#timer = runtime.setInterval(() => {
       this.wake()
     }, options.pollInterval)
     this.#timer.unref()
@@ -66,7 +67,7 @@ export class PollingWorker<Job> implements Worker {
   /** Takes no more jobs, and resolves when the jobs in progress have ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    clearInterval(this.#timer)
+    runtime.clearInterval(this.#timer)
     await this.#polling
     await Promise.all(this.#running.values())
   }

@@ -1,3 +1,5 @@
+import { runtime } from '../runtime.ts'
+
 /** How far a job in progress is. It changes with every heartbeat of its worker. */
 export interface Progress {
   readonly id: string
@@ -33,7 +35,7 @@ export function progressTracker<Job>(
   let observed: ReadonlyMap<string, Observed> = new Map()
   return {
     stalled: (jobs) => {
-      const now = performance.now()
+      const now = runtime.performanceNow()
       const next = new Map<string, Observed>()
       const stalled = jobs.filter((job) => {
         const { id, attempt, heartbeat = 0 } = progressOf(job)

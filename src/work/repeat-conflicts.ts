@@ -1,3 +1,4 @@
+import { pause, runtime } from '../runtime.ts'
 import { isStorageError, type StorageError } from '../storage/adapter.ts'
 import { pauseAfter } from './back-off.ts'
 
@@ -21,11 +22,11 @@ export function conflictPauses(): ConflictPause {
   let failures = 0
   let early = 0
   return async (error, isEarly = false) => {
-    const pause = isEarly ? pauseAfter(++early, earlyBackOff) : pauseAfter(++failures, backOff)
+    const wait = isEarly ? pauseAfter(++early, earlyBackOff) : pauseAfter(++failures, backOff)
     if (!isConflict(error) || failures > maxRepeats || early > maxEarlyRepeats) throw error
-    if (!isEarly) end ??= performance.now() + maxTime
-    await new Promise((resolve) => setTimeout(resolve, pause))
-    if (!isEarly && performance.now() > (end ?? 0)) throw error
+    if (!isEarly) end ??= runtime.performanceNow() + maxTime
+    await pause(wait)
+    if (!isEarly && runtime.performanceNow() > (end ?? 0)) throw error
   }
 }
 

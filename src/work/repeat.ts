@@ -1,3 +1,5 @@
+import { runtime } from '../runtime.ts'
+
 /** Work that is done again and again until it is stopped. */
 export interface Repetition {
   /** Ends the repetition, and resolves when the work in progress has ended. */
@@ -10,7 +12,7 @@ export interface Repetition {
  */
 export function repeat(interval: number, work: () => Promise<void>): Repetition {
   let running: Promise<void> | undefined
-  const timer = setInterval(() => {
+  const timer = runtime.setInterval(() => {
     running ??= work()
       .catch(() => undefined)
       .finally(() => {
@@ -20,7 +22,7 @@ export function repeat(interval: number, work: () => Promise<void>): Repetition 
   timer.unref()
   return {
     stop: async () => {
-      clearInterval(timer)
+      runtime.clearInterval(timer)
       await running
     },
   }

@@ -1,4 +1,5 @@
 import type { AuthorizationServer, Client, ClientAuth } from 'oauth4webapi'
+import { runtime } from '../../runtime.ts'
 import { withinTime } from './deadline.ts'
 import type { Fetch } from './node-fetch.ts'
 import { boundedBytes } from '../../bounded-bytes.ts'
@@ -59,7 +60,7 @@ export function clientCredentials(options: ClientCredentialsOptions, access: Tok
 
   return {
     read: async () => {
-      if (cached !== undefined && performance.now() < cached.expiresAt) return cached.value
+      if (cached !== undefined && runtime.performanceNow() < cached.expiresAt) return cached.value
       pending ??= renew()
       return (await pending).value
     },
@@ -101,7 +102,7 @@ async function requestToken(
     const seconds = token.expires_in ?? Infinity
     // Half of the lifetime of tokens that expire soon.
     const usable = Math.max(seconds * 1000 - leeway, seconds * 500)
-    return { value: token.access_token, expiresAt: performance.now() + usable }
+    return { value: token.access_token, expiresAt: runtime.performanceNow() + usable }
   })
 }
 

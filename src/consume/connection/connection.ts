@@ -1,4 +1,5 @@
 import { stages, type Traces } from '../../observation/channels.ts'
+import { runtime } from '../../runtime.ts'
 import { authenticator, type Authenticator } from './authentication.ts'
 import type { EndpointRequest, EndpointResponse } from '../call.ts'
 import { CallError, isCallError } from '../call-error.ts'
@@ -88,7 +89,7 @@ class ConnectionCalls {
     const { endpoint, method, template: path } = request
     const blank = { status: null, code: null, attempts: 0, milliseconds: null }
     const trace: Traces['rowgate:call'] = { endpoint, method, path, ...blank }
-    const began = performance.now()
+    const began = runtime.performanceNow()
     const work = async (): Promise<Result> => {
       try {
         return await withinTime(this.#limits(request), async (deadline) => {
@@ -100,7 +101,7 @@ class ConnectionCalls {
         if (isCallError(error)) Object.assign(trace, { status: error.status, code: error.code })
         throw error
       } finally {
-        trace.milliseconds = performance.now() - began
+        trace.milliseconds = runtime.performanceNow() - began
       }
     }
     return stages.call.isWatched ? stages.call.run(trace, work) : work()

@@ -1,3 +1,5 @@
+import { runtime } from '../../runtime.ts'
+
 /** The time that a call has. */
 export interface Deadline {
   /** Aborted when the time has passed and when the caller aborts, not after the work has ended. */
@@ -25,8 +27,8 @@ export async function withinTime<Result>(
 ): Promise<Result> {
   signal?.throwIfAborted()
   const control = new AbortController()
-  const end = performance.now() + timeout
-  const timer = setTimeout(() => {
+  const end = runtime.performanceNow() + timeout
+  const timer = runtime.setTimeout(() => {
     control.abort(late())
   }, timeout)
   const abort = (): void => {
@@ -39,13 +41,13 @@ export async function withinTime<Result>(
     })
   })
   try {
-    const deadline = { signal: control.signal, remaining: () => end - performance.now() }
+    const deadline = { signal: control.signal, remaining: () => end - runtime.performanceNow() }
     return await Promise.race([work(deadline), aborted])
   } catch (error) {
     // What the work threw is a consequence of the abort.
     throw control.signal.aborted ? control.signal.reason : error
   } finally {
-    clearTimeout(timer)
+    runtime.clearTimeout(timer)
     signal?.removeEventListener('abort', abort)
     // Nothing listens once the work has ended. A fetch that has ended must not be aborted: in Node 20, that may end
     // the process.
@@ -57,11 +59,11 @@ export async function withinTime<Result>(
 export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
-      clearTimeout(timer)
+      runtime.clearTimeout(timer)
       signal.removeEventListener('abort', end)
       resolve()
     }
-    const timer = setTimeout(end, milliseconds)
+    const timer = runtime.setTimeout(end, milliseconds)
     signal.addEventListener('abort', end)
     if (signal.aborted) end()
   })

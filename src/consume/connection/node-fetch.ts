@@ -5,6 +5,7 @@ import {
   type IncomingMessage,
 } from 'node:http'
 import { request as requestHttps, type Agent as HttpsAgent } from 'node:https'
+import { runtime } from '../../runtime.ts'
 import { codingsOf, decompressed } from './decompress.ts'
 
 /** A function with the signature of `fetch`. It must not follow redirects if `redirect` is `manual`. */
@@ -93,10 +94,10 @@ function bodyOf({ body }: RequestInit): string | undefined {
 function limitConnecting(request: ClientRequest): void {
   request.on('socket', (socket) => {
     if (!socket.connecting) return
-    const timer = setTimeout(() => {
+    const timer = runtime.setTimeout(() => {
       request.destroy(coded('The connection could not be opened in time.', 'ETIMEDOUT'))
     }, connectTimeout)
-    const end = (): void => clearTimeout(timer)
+    const end = (): void => runtime.clearTimeout(timer)
     socket.once('encrypted' in socket ? 'secureConnect' : 'connect', end)
     socket.once('close', end)
   })

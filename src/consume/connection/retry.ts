@@ -1,3 +1,4 @@
+import { runtime } from '../../runtime.ts'
 import type { EndpointRequest } from '../call.ts'
 import { CallError } from '../call-error.ts'
 
@@ -31,7 +32,7 @@ export function retryDelay({ error, attempt, remaining }: FailedAttempt): number
   if (!codes.has(code) && !(code === 'STATUS' && statuses.has(status ?? 0))) return undefined
   const delay =
     retryAfter === null
-      ? Math.random() * Math.min(maxDelay, firstDelay * 2 ** (attempt - 1))
+      ? runtime.random() * Math.min(maxDelay, firstDelay * 2 ** (attempt - 1))
       : retryAfter * 1000
   return delay < remaining ? delay : undefined
 }
@@ -43,5 +44,5 @@ export function retryAfterOf(headers: Headers): number | undefined {
   // Date.parse accepts many other forms.
   if (!/^[A-Za-z]{3,9},? .+GMT$/.test(text)) return undefined
   const time = Date.parse(text)
-  return Number.isNaN(time) ? undefined : Math.max(0, Math.ceil((time - Date.now()) / 1000))
+  return Number.isNaN(time) ? undefined : Math.max(0, Math.ceil((time - runtime.dateNow()) / 1000))
 }

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { runtime } from '../../runtime.ts'
 import type { ServiceHost } from '../../service-part.ts'
 import { retryWhileUnavailable } from '../../work/back-off.ts'
 import { watchLostJobs } from '../../work/lost-jobs.ts'
@@ -68,11 +69,11 @@ export class DeliveryWorker implements Worker {
 
   /** Stops claiming deliveries, and resolves when all deliveries in progress have ended or were returned. */
   async stop(): Promise<void> {
-    const timer = setTimeout(() => {
+    const timer = runtime.setTimeout(() => {
       this.#closing.abort()
     }, stopTimeout)
     await Promise.all([this.#polling.stop(), this.#monitor.stop(), this.#purging.stop()])
-    clearTimeout(timer)
+    runtime.clearTimeout(timer)
   }
 
   readonly #report = (error: unknown): void => {
@@ -86,7 +87,7 @@ export class DeliveryWorker implements Worker {
   #wakeAfter(id: string, delay: number): void {
     // Later ones are found by polling.
     if (delay >= this.#dependencies.options.pollInterval) return
-    const timer = setTimeout(() => {
+    const timer = runtime.setTimeout(() => {
       this.wake(id)
     }, delay)
     timer.unref()

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
-import { setTimeout as delay } from 'node:timers/promises'
+import { pause, runtime, type Timer } from '../../runtime.ts'
 import { BuildError } from './build-error.ts'
 import { stripVTControlCharacters } from 'node:util'
 
@@ -51,7 +51,7 @@ export async function runProgram(program: Program, signal: AbortSignal): Promise
   const seconds = program.timeout / 1_000
   const late = (): void => stop(new BuildError(`The build program took longer than ${seconds} s.`))
   signal.addEventListener('abort', aborted)
-  const timer = setTimeout(late, program.timeout)
+  const timer = runtime.setTimeout(late, program.timeout)
   readOutput(child, program, stop)
   // The program may close standard input without reading it.
   child.stdin.on('error', () => undefined)
@@ -62,7 +62,7 @@ export async function runProgram(program: Program, signal: AbortSignal): Promise
     const problem = await ended
     if (problem !== undefined) throw new BuildError(`The build program ${problem}.`)
   } finally {
-    clearTimeout(timer)
+    runtime.clearTimeout(timer)
     signal.removeEventListener('abort', aborted)
   }
 }
@@ -126,7 +126,8 @@ async function untilClosed(
       resolve()
     })
   })
-  await Promise.race([closed, delay(maxCloseWait, undefined, { ref: false })])
+  const late = new Promise<void>((resolve) => runtime.setTimeout(resolve, maxCloseWait).unref())
+  await Promise.race([closed, late])
   child.stdout.destroy()
   child.stderr.destroy()
   await group.waitUntilGone(maxCloseWait)
@@ -146,7 +147,7 @@ const killDelay = 2_000
 
 /** Returns the process group of a process that was started with `detached`. */
 function processGroup(pid: number): ProcessGroup {
-  let killTimer: NodeJS.Timeout | undefined
+  let killTimer: Timer | undefined
   let finished = false
 
   /** Sends a signal to all processes. Returns false if there is none. */
@@ -163,15 +164,15 @@ function processGroup(pid: number): ProcessGroup {
       // After the end, another process may have the same identifier.
       if (finished || killTimer !== undefined) return
       send('SIGTERM')
-      killTimer = setTimeout(() => send('SIGKILL'), killDelay)
+      killTimer = runtime.setTimeout(() => send('SIGKILL'), killDelay)
     },
     finish() {
       finished = true
-      clearTimeout(killTimer)
+      runtime.clearTimeout(killTimer)
       send('SIGKILL')
     },
     async waitUntilGone(milliseconds) {
-      for (let waited = 0; waited < milliseconds && send(0); waited += 10) await delay(10)
+      for (let waited = 0; waited < milliseconds && send(0); waited += 10) await pause(10)
     },
   }
 }

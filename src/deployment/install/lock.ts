@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { pause, runtime } from '../../runtime.ts'
 import type { Disk } from './disk.ts'
 import { InstallError } from './install-error.ts'
 
@@ -22,7 +21,7 @@ export async function withLock<Result>(
   disk: Disk,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const own = `.lock-${process.pid}-${startTimeOf(process.pid)}-${randomUUID()}`
+  const own = `.lock-${process.pid}-${startTimeOf(process.pid)}-${runtime.randomUUID()}`
   for (let tries = 1; ; tries++) {
     await disk.writeFile(join(folder, own), new Uint8Array())
     try {
@@ -37,7 +36,7 @@ export async function withLock<Result>(
       await disk.remove(join(folder, own))
     }
     // The random delay keeps two retrying processes from colliding again.
-    await pause(5 + Math.random() * 20 * tries)
+    await pause(5 + runtime.random() * 20 * tries)
   }
 }
 

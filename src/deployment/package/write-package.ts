@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
 import { indentedJson } from '../../protocol/json-text.ts'
+import { nextTurn } from '../../runtime.ts'
 import type { BuildJob, PackageFile } from '../builder.ts'
 import { definitionData, omittedCode } from './definition-data.ts'
 import {
@@ -110,7 +110,7 @@ async function describe({ path, bytes }: PackageFile, signal?: AbortSignal): Pro
   for (const chunk of chunksOf(bytes)) {
     signal?.throwIfAborted()
     hash.update(chunk)
-    await yieldToOthers()
+    await nextTurn()
   }
   return { path, bytes: bytes.length, sha256: hash.digest('hex') }
 }

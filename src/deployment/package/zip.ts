@@ -1,6 +1,6 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { Deflate } from 'fflate'
+import { nextTurn } from '../../runtime.ts'
 import type { PackageFile } from '../builder.ts'
 import { PackageError } from './package-error.ts'
 import { conflictError, pathConflict, pathMistake } from './package-path.ts'
@@ -53,7 +53,7 @@ export async function zip(
       done += chunk.length
       stream.push(chunk, chunk.byteOffset + chunk.length === bytes.byteOffset + bytes.length)
       progress?.(total === 0 ? 1 : done / total)
-      await yieldToOthers()
+      await nextTurn()
     }
     const length = lengthOf(packed)
     const record = { path, crc, packed: length, size: bytes.length, offset }

@@ -9,6 +9,7 @@ import {
 } from 'jose'
 import { boundedBytes } from '../../bounded-bytes.ts'
 import { runtimeFetch } from '../../runtime-fetch.ts'
+import { runtime, type Timer } from '../../runtime.ts'
 
 /** The times of fetching the keys of an authorization server, in milliseconds. */
 export interface FetchTimes {
@@ -52,14 +53,14 @@ function withBackOff(fetchKeys: FetchImplementation): FetchImplementation {
   let failure: unknown
   let retryAt = 0
   return async (url, options) => {
-    if (failures > 0 && performance.now() < retryAt) throw failure
+    if (failures > 0 && runtime.performanceNow() < retryAt) throw failure
     try {
       const response = await fetchKeys(url, options)
       failures = 0
       return response
     } catch (error) {
       failure = error
-      retryAt = performance.now() + Math.min(minWait * 2 ** Math.min(failures, 10), maxWait)
+      retryAt = runtime.performanceNow() + Math.min(minWait * 2 ** Math.min(failures, 10), maxWait)
       failures++
       throw error
     }
@@ -72,9 +73,9 @@ async function withinTime<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const control = new AbortController()
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let timer: Timer | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+    timer = runtime.setTimeout(() => {
       const error = new errors.JWKSTimeout()
       reject(error)
       control.abort(error)
@@ -83,7 +84,7 @@ async function withinTime<Result>(
   try {
     return await Promise.race([work(control.signal), late])
   } finally {
-    clearTimeout(timer)
+    runtime.clearTimeout(timer)
   }
 }
 

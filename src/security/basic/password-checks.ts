@@ -1,5 +1,6 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { unavailable } from '../../errors.ts'
+import { runtime } from '../../runtime.ts'
 import type { Attempt } from './attempts.ts'
 import { hashPassword, isPassword, passwordMatches, unmatchable } from './password.ts'
 import type { PasswordCost } from './password.ts'
@@ -43,7 +44,7 @@ const maxCached = 1_000
 export function passwordChecks({ cost, concurrency, waiting }: PasswordWork): PasswordChecks {
   const bounded = boundedWork(concurrency, waiting)
   const noPassword = unmatchable(cost)
-  const secret = randomBytes(32)
+  const secret = runtime.randomBytes(32)
   const correct = new Set<string>()
   const pending = new Map<string, Promise<boolean>>()
 

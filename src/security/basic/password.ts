@@ -1,4 +1,5 @@
-import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto'
+import { scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto'
+import { runtime } from '../../runtime.ts'
 import { isLine } from '../check-call.ts'
 
 /** The cost of a password hash: the parameters of scrypt (RFC 7914). */
@@ -52,7 +53,7 @@ export function isPassword(text: unknown): text is string {
  * `scrypt$N=32768,r=8,p=3$<salt>$<hash>`, in base64url.
  */
 export async function hashPassword(password: string, cost: PasswordCost): Promise<string> {
-  const salt = randomBytes(saltBytes)
+  const salt = runtime.randomBytes(saltBytes)
   return stored(cost, salt, await derive(password, salt, hashBytes, cost))
 }
 
@@ -64,7 +65,7 @@ export async function passwordMatches(password: string, text: string): Promise<b
 
 /** Returns a stored password that no password matches, and that takes as long to check as any other. */
 export function unmatchable(cost: PasswordCost): string {
-  return stored(cost, randomBytes(saltBytes), randomBytes(hashBytes))
+  return stored(cost, runtime.randomBytes(saltBytes), runtime.randomBytes(hashBytes))
 }
 
 function stored({ N, r, p }: PasswordCost, salt: Buffer, hash: Buffer): string {

@@ -1,6 +1,7 @@
 import { whenDone, type MaybePromise } from '../../maybe-promise.ts'
 import type { Principal } from '../../definition/principal.ts'
 import type { RejectionReason } from '../../observation/reports.ts'
+import { runtime } from '../../runtime.ts'
 import {
   completeRecord,
   type ApiKeyOptions,
@@ -141,7 +142,7 @@ export function exportProvider({ record }: ApiKeyProvider): ApiKeyRecord {
  */
 export function importProvider(json: unknown): ApiKeyOptions & ApiKeyRecord {
   const record = completeRecord(json, 'importProvider')
-  return { ...record, enabled: false, identifier: crypto.randomUUID() }
+  return { ...record, enabled: false, identifier: runtime.randomUUID() }
 }
 
 /** A caller, with the version of storage in which the caller was found. */

@@ -1,9 +1,10 @@
 import crypto from 'node:crypto'
 import base64url from 'base64url'
+import { runtime } from '../../runtime.ts'
 
 /** Returns a new key: `length` bytes from the system's random source, in base64url. */
 export function mintKey(length: number): string {
-  return base64url.default.encode(crypto.randomBytes(length))
+  return base64url.default.encode(runtime.randomBytes(length))
 }
 
 /** Returns the SHA-256 of a string in base64url, which is stored in place of a key. */

@@ -1,3 +1,4 @@
+import { runtime } from '../../runtime.ts'
 import { givenUp, waitLimits } from '../write-lock/wait-limits.ts'
 
 /** The order of waiting callers. `resumed`: the caller had the lock before and gave it back. */
@@ -50,15 +51,15 @@ export class LockQueue {
     const entry: Entry = {
       rank: ranks.indexOf(rank),
       admit: () => {
-        clearTimeout(timer)
+        runtime.clearTimeout(timer)
         admit()
       },
       reject: (reason) => {
-        clearTimeout(timer)
+        runtime.clearTimeout(timer)
         reject(reason)
       },
     }
-    const timer = setTimeout(
+    const timer = runtime.setTimeout(
       () => {
         this.#waiting = this.#waiting.filter((one) => one !== entry)
         reject(givenUp('expired'))

@@ -1,5 +1,6 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { MeetsThrough } from '../../request/meets.ts'
+import { runtime, type Timer } from '../../runtime.ts'
 import type { StorageTransaction, TransactionOptions } from '../adapter.ts'
 import { readLog } from '../write-lock/read-log.ts'
 import { givenUp, waitLimits } from '../write-lock/wait-limits.ts'
@@ -19,7 +20,7 @@ export class MemoryTransaction implements StorageTransaction {
   #giveUp: (reason: Error) => void = () => undefined
   #snapshot: Snapshot | undefined
   #acquiring: Promise<void> | undefined
-  #timer: ReturnType<typeof setTimeout> | undefined
+  #timer: Timer | undefined
   #isHeld = false
   #hasWritten = false
   #isEnded = false
@@ -113,7 +114,7 @@ export class MemoryTransaction implements StorageTransaction {
       this.#isHeld = true
       this.#views.clear()
       this.#releaseSnapshot()
-      this.#watch(performance.now())
+      this.#watch(runtime.performanceNow())
       return
     }
     lock.release()
@@ -130,8 +131,8 @@ export class MemoryTransaction implements StorageTransaction {
 
   // While application code waits, other transactions may run, unless this one has written something.
   #watch(since: number, milliseconds: number = waitLimits.suspend): void {
-    this.#timer = setTimeout(() => {
-      const held = performance.now() - since
+    this.#timer = runtime.setTimeout(() => {
+      const held = runtime.performanceNow() - since
       const isUrgent = this.#committed.lock.hasUrgent()
       const limit = isUrgent ? waitLimits.lockBeforeUrgent : waitLimits.lock
       if (!this.#hasWritten) {
@@ -144,7 +145,7 @@ export class MemoryTransaction implements StorageTransaction {
   }
 
   #releaseLock(): void {
-    clearTimeout(this.#timer)
+    runtime.clearTimeout(this.#timer)
     if (this.#isHeld) this.#committed.lock.release()
     this.#isHeld = false
   }

@@ -1,3 +1,4 @@
+import { runtime } from '../../runtime.ts'
 import { ClientConnections, type PoolClient } from '../pool/clients.ts'
 import type { Connection, Connections } from '../pool/connection.ts'
 import { notWritable, serverWatch, type ServerWatch } from '../pool/server-watch.ts'
@@ -103,7 +104,7 @@ class KnownClient implements PoolClient {
   async #open(): Promise<Connection> {
     const { options, watch } = this.#context
     try {
-      this.#checkedAt = performance.now()
+      this.#checkedAt = runtime.performanceNow()
       const session = await openSession(this.#sendOwn, options)
       this.#mark = watch.admit(session.server)
       this.#context.server = session.kind
@@ -124,12 +125,12 @@ class KnownClient implements PoolClient {
     const { options, watch } = this.#context
     if (!watch.requiresWrites()) return false
     const checkedFor = options.maxStaleness * checkedShare
-    return !watch.isCurrent(this.#mark) || performance.now() - this.#checkedAt >= checkedFor
+    return !watch.isCurrent(this.#mark) || runtime.performanceNow() - this.#checkedAt >= checkedFor
   }
 
   async #checked(connection: Connection): Promise<Connection> {
     const mark = this.#context.watch.mark()
-    const began = performance.now()
+    const began = runtime.performanceNow()
     const readOnly = await readOnlyNow(this.#sendOwn)
     if (readOnly !== undefined) {
       this.#line.lose()

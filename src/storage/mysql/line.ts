@@ -1,3 +1,4 @@
+import { runtime, type Timer } from '../../runtime.ts'
 import { isLost } from './failure.ts'
 import type { MysqlClient, MysqlField } from './pool.ts'
 
@@ -14,7 +15,7 @@ export class MysqlLine {
   readonly client: MysqlClient
   readonly #options: LineOptions
   #isLost = false
-  #idleTimer: NodeJS.Timeout | undefined
+  #idleTimer: Timer | undefined
 
   constructor(client: MysqlClient, options: LineOptions) {
     this.client = client
@@ -47,7 +48,7 @@ export class MysqlLine {
 
   /** Called before the connection is used or given back. */
   endPause(): void {
-    clearTimeout(this.#idleTimer)
+    runtime.clearTimeout(this.#idleTimer)
   }
 
   /** Closes the connection. */
@@ -57,7 +58,7 @@ export class MysqlLine {
 
   #beginPause(): void {
     const idleTimeout = this.#options.idleTimeout()
-    if (idleTimeout !== undefined) this.#idleTimer = setTimeout(this.#endIdle, idleTimeout)
+    if (idleTimeout !== undefined) this.#idleTimer = runtime.setTimeout(this.#endIdle, idleTimeout)
   }
 
   readonly #endIdle = (): void => {
@@ -73,9 +74,9 @@ function sendTo(client: MysqlClient, sql: string, limit: number): Promise<unknow
       const message = `the server did not respond within ${limit} ms`
       reject(Object.assign(new Error(message), { code: 'ETIMEDOUT' }))
     }
-    const timer = limit === Infinity ? undefined : setTimeout(late, limit)
+    const timer = limit === Infinity ? undefined : runtime.setTimeout(late, limit)
     client.query({ sql, rowsAsArray: true, typeCast: textOfField }, (error, result) => {
-      clearTimeout(timer)
+      runtime.clearTimeout(timer)
       if (error instanceof Error) reject(error)
       else resolve(result)
     })

@@ -1,4 +1,5 @@
 import { isThenable, type MaybePromise } from '../../maybe-promise.ts'
+import { runtime, type Timer } from '../../runtime.ts'
 import type { Connection, Connections } from './connection.ts'
 import { closedError, notConnected, unavailable } from './failure.ts'
 
@@ -49,7 +50,7 @@ export class ClientConnections implements Connections {
   readonly #maxAbandoned: number
   readonly #waiting: Call[] = []
   readonly #idle: (() => void)[] = []
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
   #calls = 0
   #open = 0
   #held = 0
@@ -77,7 +78,7 @@ export class ClientConnections implements Connections {
           return () => reject(error)
         }
       }
-      const now = performance.now()
+      const now = runtime.performanceNow()
       this.#waiting.push({
         index: this.#calls++,
         deadline: now + this.#options.acquireTimeout,
@@ -169,13 +170,13 @@ export class ClientConnections implements Connections {
   // One timer for all: each call waits for the same time.
   #startTimer(now: number): void {
     if (this.#timer !== undefined || this.#waiting[0] === undefined) return
-    this.#timer = setTimeout(this.#giveUpLate, Math.ceil(this.#waiting[0].deadline - now))
+    this.#timer = runtime.setTimeout(this.#giveUpLate, Math.ceil(this.#waiting[0].deadline - now))
     this.#timer.unref()
   }
 
   readonly #giveUpLate = (): void => {
     this.#timer = undefined
-    const now = performance.now()
+    const now = runtime.performanceNow()
     const cause = new Error(
       `no connection of the pool became free within ${this.#options.acquireTimeout} ms`,
     )

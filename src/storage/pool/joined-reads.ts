@@ -1,3 +1,4 @@
+import { runtime, type Timer } from '../../runtime.ts'
 import { isStorageError } from '../adapter.ts'
 import type { BoundStatement, Connection, Connections, TextRow } from './connection.ts'
 import type { Read } from './reads.ts'
@@ -90,7 +91,7 @@ class Lane<Result> {
   read(route: ReadRoute, read: Read<Result>): Promise<Result> {
     const key = keyOf(read.statement.values)
     const writes = route.writes?.() ?? 0
-    const since = performance.now()
+    const since = runtime.performanceNow()
     const open = this.#open
     const isJoinable = this.#limit > 1 && read.statement.isPlannedByValues !== true
     const isSame = open?.route === route && open.writes === writes
@@ -110,7 +111,7 @@ class Lane<Result> {
   /** Sends a batch when a statement of its shape has ended, or after a time. */
   #wait(batch: Batch<Result>): void {
     this.#queue.push(batch)
-    batch.timer = setTimeout(() => {
+    batch.timer = runtime.setTimeout(() => {
       this.#queue.splice(this.#queue.indexOf(batch), 1)
       void this.#send(batch)
     }, this.#options.maxWait)
@@ -119,7 +120,7 @@ class Lane<Result> {
   #sendNext(): void {
     const next = this.#queue.shift()
     if (next === undefined) return
-    clearTimeout(next.timer)
+    runtime.clearTimeout(next.timer)
     void this.#send(next)
   }
 
@@ -131,7 +132,7 @@ class Lane<Result> {
     try {
       const rows = await run(batch.route, (connection) => {
         if (this.#open === batch) this.#open = undefined
-        began = performance.now()
+        began = runtime.performanceNow()
         statement ??= batch.statement(join)
         return connection.rows(statement)
       })
@@ -167,7 +168,7 @@ class Lane<Result> {
    */
   #learn(reads: number, began: number): void {
     if (this.#doubts >= maxDoubts) return
-    const now = performance.now()
+    const now = runtime.performanceNow()
     const time = now - began
     if (reads === 1 || this.#usual === 0) {
       this.#usual = this.#usual === 0 ? time : this.#usual * 0.8 + time * 0.2
@@ -206,7 +207,7 @@ class Batch<Result> {
   /** When its first read arrived, on the clock of `performance`. */
   readonly since: number
   readonly reads = new Map<string, WaitingRead<Result>>()
-  timer: NodeJS.Timeout | undefined
+  timer: Timer | undefined
 
   constructor(route: ReadRoute, writes: number, since: number) {
     this.route = route

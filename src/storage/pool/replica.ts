@@ -1,3 +1,4 @@
+import { runtime } from '../../runtime.ts'
 import { isStorageError, type StorageAdapter } from '../adapter.ts'
 import { observed } from './commits.ts'
 import type { Connection, Connections } from './connection.ts'
@@ -66,7 +67,7 @@ export class ReplicaReads<Identity> implements ReadRoute {
    */
   readonly use: Connections['use'] = async (work) => {
     if (!this.#isInUse) {
-      if (!this.#isProbing && performance.now() >= this.#retryAt) void this.#probe()
+      if (!this.#isProbing && runtime.performanceNow() >= this.#retryAt) void this.#probe()
       return this.#primary.use(work)
     }
     const goal = await this.#currentGoal()
@@ -155,7 +156,7 @@ export class ReplicaReads<Identity> implements ReadRoute {
 
   #stopUse(): void {
     this.#isInUse = false
-    this.#retryAt = performance.now() + retryMilliseconds
+    this.#retryAt = runtime.performanceNow() + retryMilliseconds
   }
 
   async #probe(): Promise<void> {

@@ -1,3 +1,4 @@
+import { runtime } from '../../runtime.ts'
 import type { StorageAdapter } from '../adapter.ts'
 import { isOwn, observed } from './commits.ts'
 
@@ -35,7 +36,7 @@ export class VersionClock {
     this.#isUsed = true
     if (!this.#isPolling && !this.#isStopped) void this.#pollWhileUsed()
     if (this.#committing > 0 || this.#snapshot === undefined) return undefined
-    return performance.now() < this.#snapshot.expires
+    return runtime.performanceNow() < this.#snapshot.expires
       ? `${this.#commits} ${this.#snapshot.text}`
       : undefined
   }
@@ -69,13 +70,15 @@ export class VersionClock {
     while (this.#isUsed && !this.#isStopped) {
       this.#isUsed = false
       // A commit after this moment may be missing in the snapshot.
-      const expires = performance.now() + this.#maxStaleness
+      const expires = runtime.performanceNow() + this.#maxStaleness
       try {
         this.#snapshot = { text: await this.#poll(), expires }
       } catch {
         this.#snapshot = undefined
       }
-      await new Promise((resolve) => setTimeout(resolve, this.#maxStaleness / 2).unref())
+      await new Promise<void>((resolve) =>
+        runtime.setTimeout(resolve, this.#maxStaleness / 2).unref(),
+      )
     }
     this.#isPolling = false
   }

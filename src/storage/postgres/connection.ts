@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { runtime } from '../../runtime.ts'
 import { ClientConnections, type PoolClient } from '../pool/clients.ts'
 import type { Connection, Connections } from '../pool/connection.ts'
 import { unavailable } from '../pool/failure.ts'
@@ -31,7 +31,7 @@ export function connections(
 ): Connections {
   const known = new WeakMap<PostgresClient, KnownClient>()
   // A pool may have had another storage before.
-  const prefix = `rowgate_${randomUUID().slice(0, 8)}`
+  const prefix = `rowgate_${runtime.randomUUID().slice(0, 8)}`
   const context: PoolContext = { options, watch, prefix }
   // Without a listener, the loss of an idle connection would end the process, even after `close`. One listener is enough
   // for all storages that the pool has had.
@@ -154,9 +154,9 @@ class Line {
         reject(new Error('Query read timeout'))
       }
       // The timer of `pg` would refer to the result, which the garbage collector then frees late.
-      const timer = limit === undefined ? undefined : setTimeout(late, limit)
+      const timer = limit === undefined ? undefined : runtime.setTimeout(late, limit)
       this.#client.query(query, (error, result) => {
-        clearTimeout(timer)
+        runtime.clearTimeout(timer)
         if (error) {
           if (isLost(error)) this.lose()
           reject(error)

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { pause, runtime } from '../../runtime.ts'
 import { bind } from '../pool/connection.ts'
 import { unavailable } from '../pool/failure.ts'
 import { sql } from '../sql/fragments.ts'
@@ -46,12 +46,12 @@ export const postgresReplication: Replication<Identity> = {
     return String(position)
   },
   async reaches(connection, position, maxWait) {
-    const latest = performance.now() + maxWait
+    const latest = runtime.performanceNow() + maxWait
     for (;;) {
       const [[found] = []] = await connection.rows({ sql: progress, values: [position] })
       if (found === 'reached') return true
       if (found === 'primary') throw unavailable(new Error('the server is no replica any more'))
-      if (performance.now() >= latest) return false
+      if (runtime.performanceNow() >= latest) return false
       await pause(pollMilliseconds)
     }
   },

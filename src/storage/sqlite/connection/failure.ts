@@ -1,5 +1,6 @@
 import type { MaybePromise } from '../../../maybe-promise.ts'
 import type { PublishedCollection } from '../../../definition/published.ts'
+import { pause, runtime } from '../../../runtime.ts'
 import { StorageError } from '../../adapter.ts'
 import { folded } from '../../../schema/model.ts'
 
@@ -196,10 +197,10 @@ async function retryLater<Result>(
   work: () => MaybePromise<Result>,
   milliseconds: number,
 ): Promise<Result> {
-  const began = performance.now()
+  const began = runtime.performanceNow()
   let latest = error
-  while (isBusy(latest) && performance.now() - began < milliseconds) {
-    await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds))
+  while (isBusy(latest) && runtime.performanceNow() - began < milliseconds) {
+    await pause(pauseMilliseconds)
     try {
       return await work()
     } catch (again) {

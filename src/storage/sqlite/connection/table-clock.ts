@@ -1,4 +1,5 @@
 import type { PublishedCollection } from '../../../definition/published.ts'
+import { runtime } from '../../../runtime.ts'
 import { rowsOf, type Connection, type SqliteValue } from './connection.ts'
 import { quoted } from '../../sql/fragments.ts'
 import { folded } from '../../../schema/model.ts'
@@ -53,7 +54,7 @@ export class TableClock {
    */
   version(collections: readonly PublishedCollection[]): number | undefined {
     try {
-      if (!this.#isFresh || performance.now() - this.#askedAt > this.#options.maxStaleness) {
+      if (!this.#isFresh || runtime.performanceNow() - this.#askedAt > this.#options.maxStaleness) {
         if (this.#options.isFrozen()) return undefined
         this.#ask()
       }
@@ -88,12 +89,12 @@ export class TableClock {
 
   #ask(): void {
     const current = this.#dataVersion()
-    this.#askedAt = performance.now()
+    this.#askedAt = runtime.performanceNow()
     this.#isFresh = this.#options.maxStaleness > 0
     if (this.#isFresh && !this.#expires) {
       this.#expires = true
       // Within one turn of the event loop, requests that arrived together share the answer.
-      setImmediate(() => {
+      runtime.setImmediate(() => {
         this.#isFresh = false
         this.#expires = false
       })

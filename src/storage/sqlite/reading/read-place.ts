@@ -1,5 +1,6 @@
 import type { PublishedCollection } from '../../../definition/published.ts'
 import { boundedMap, type KeptSize } from '../../../keep-latest.ts'
+import { runtime } from '../../../runtime.ts'
 import type { StorageQuery } from '../../adapter.ts'
 import { rowsOf, type Connection } from '../connection/connection.ts'
 import type { PageRead } from './page-read.ts'
@@ -91,7 +92,7 @@ export class ReadPlaces {
   took({ matching }: PageRead, milliseconds: number): void {
     const before = this.#slow.get(matching)
     if (milliseconds > slowMilliseconds) {
-      const taken = { total: milliseconds + (before?.total ?? 0), at: performance.now() }
+      const taken = { total: milliseconds + (before?.total ?? 0), at: runtime.performanceNow() }
       this.#slow.set(matching, taken, bytesOf(matching))
     } else if (before !== undefined) this.#slow.delete(matching)
   }
@@ -134,7 +135,7 @@ export class ReadPlaces {
 
   #isLarge(collection: PublishedCollection): boolean {
     if (this.#large.has(collection)) return true
-    const now = performance.now()
+    const now = runtime.performanceNow()
     if (
       !this.#tables.has(collection) ||
       now - (this.#counted.get(collection) ?? -Infinity) < recountMilliseconds
@@ -150,7 +151,7 @@ export class ReadPlaces {
   #isSlow({ matching }: PageRead): boolean {
     const before = this.#slow.get(matching)
     if (before === undefined || before.total <= maxSlowMilliseconds) return false
-    return performance.now() - before.at < slowFor
+    return runtime.performanceNow() - before.at < slowFor
   }
 }
 

@@ -1,3 +1,4 @@
+import { runtime } from '../../../runtime.ts'
 import type { Connection } from '../connection/connection.ts'
 
 /**
@@ -28,10 +29,10 @@ export class ReadSnapshot {
     // The only read of a turn needs no transaction.
     if (!this.#hasTurnRead) {
       this.#hasTurnRead = true
-      setImmediate(this.#endTurn)
+      runtime.setImmediate(this.#endTurn)
       return
     }
-    const now = performance.now()
+    const now = runtime.performanceNow()
     if (this.#isOpen && now - this.#beganAt <= this.#maxAge) return
     this.end()
     this.#begin()

@@ -1,6 +1,7 @@
 import type { PublishedCollection } from '../../../definition/published.ts'
 import { boundedMap, type KeptSize } from '../../../keep-latest.ts'
 import type { MaybePromise } from '../../../maybe-promise.ts'
+import { runtime } from '../../../runtime.ts'
 import type { ReadContext, StoragePage, StorageQuery, StorageTextPage } from '../../adapter.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { CompleteSqlite } from '../connection/options.ts'
@@ -115,7 +116,7 @@ class ThreadedReads implements Reads {
     const session = this.#session
     const places = this.#places
     const planned = session.pageRead(collection, query, output)
-    const began = performance.now()
+    const began = runtime.performanceNow()
     const isProbed = planned.found !== undefined && places.mayProbe(planned)
     const read = isProbed ? session.choose(planned) : planned
     const place = places.placeOf(collection, query, read)
@@ -130,7 +131,7 @@ class ThreadedReads implements Reads {
       })
     }
     const page = session.runPage(read)
-    places.took(read, performance.now() - began)
+    places.took(read, runtime.performanceNow() - began)
     return page
   }
 

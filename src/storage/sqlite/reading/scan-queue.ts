@@ -1,3 +1,4 @@
+import { runtime } from '../../../runtime.ts'
 import type { ReadContext } from '../../adapter.ts'
 import type { RawPage } from './page-read.ts'
 import type { ScanJob, ScanThread, ScanThreadEvents } from './scan-thread.ts'
@@ -154,10 +155,10 @@ export class ScanQueue {
         unavailable(new Error(`a read of a large table took over ${this.#options.timeout} ms`)),
       )
     const abort = (): void => this.#giveUp(entry, unavailable(signal?.reason))
-    const timer = setTimeout(expire, this.#options.timeout)
+    const timer = runtime.setTimeout(expire, this.#options.timeout)
     signal?.addEventListener('abort', abort)
     entry.release = () => {
-      clearTimeout(timer)
+      runtime.clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
     }
     const own = this.#callers.get(entry.caller) ?? new Set()

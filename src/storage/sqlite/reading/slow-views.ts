@@ -1,3 +1,4 @@
+import { runtime } from '../../../runtime.ts'
 import { quoted } from '../../sql/fragments.ts'
 import { rowsOf, type Connection } from '../connection/connection.ts'
 import { driverPathOf } from '../connection/open.ts'
@@ -86,12 +87,12 @@ function endingOf(job: string, limit: number): Promise<Ending> {
         // Options of this process, such as modules to load first, are for its own code.
         env: { ...process.env, NODE_OPTIONS: '' },
       })
-      const timer = setTimeout(() => {
+      const timer = runtime.setTimeout(() => {
         child.kill('SIGKILL')
         resolve('killed')
       }, limit)
       const ended = (ending: Ending): void => {
-        clearTimeout(timer)
+        runtime.clearTimeout(timer)
         resolve(ending)
       }
       child.on('error', () => ended('failed'))

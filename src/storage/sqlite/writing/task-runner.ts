@@ -1,4 +1,5 @@
 import { isThenable, type MaybePromise } from '../../../maybe-promise.ts'
+import { pause, runtime, type Timer } from '../../../runtime.ts'
 import { isStorageError, StorageError } from '../../adapter.ts'
 import { givenUp, waitLimits } from '../../write-lock/wait-limits.ts'
 import { savepoint, type Connection, type Savepoint } from '../connection/connection.ts'
@@ -31,7 +32,7 @@ export class TaskRunner {
   readonly #savepoint: Savepoint
   readonly #othersVersion: () => unknown
   #holder: Task | undefined
-  #watch: ReturnType<typeof setInterval> | undefined
+  #watch: Timer | undefined
   // False after a transaction has undone others that had shared its commit.
   #isSharing = true
   #commits = 0
@@ -82,11 +83,11 @@ export class TaskRunner {
   async together(): Promise<void> {
     const { queue } = this.#options
     const members: Task[] = []
-    const began = performance.now()
+    const began = runtime.performanceNow()
     let waits: Task | undefined
     // After slow code the commit is due, so that the other waiting transactions can run.
     const isFull = (): boolean =>
-      members.length === maxMembers || performance.now() - began > waitLimits.suspend
+      members.length === maxMembers || runtime.performanceNow() - began > waitLimits.suspend
     while (waits === undefined && this.isShareable(queue.first())) {
       if (members.length > 0 && isFull()) break
       const task = queue.shift() as Task
@@ -130,10 +131,10 @@ export class TaskRunner {
     const ending = task.run()
     if (!isThenable(ending)) return ending
     this.#holder = task
-    this.#watch ??= setInterval(() => {
+    this.#watch ??= runtime.setInterval(() => {
       if (this.#holder !== undefined) this.#holder.check()
       else {
-        clearInterval(this.#watch)
+        runtime.clearInterval(this.#watch)
         this.#watch = undefined
       }
     }, waitLimits.suspend)
@@ -164,13 +165,13 @@ export class TaskRunner {
   // No task is settled before the commit. A rejection, too, may depend on what another member wrote.
   async #commit(members: readonly Task[]): Promise<boolean> {
     const { busyTimeout, committing, committed } = this.#options
-    const began = performance.now()
+    const began = runtime.performanceNow()
     const end = (): unknown => {
       committing()
       return attempt(this.#commitCommand)
     }
     let error = end()
-    while (isBusy(error) && performance.now() - began < busyTimeout) {
+    while (isBusy(error) && runtime.performanceNow() - began < busyTimeout) {
       await busyPause()
       error = end()
     }
@@ -221,5 +222,5 @@ function attempt(command: () => void): unknown {
 
 /** Resolves when another connection may have released the lock. */
 export function busyPause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, pauseMilliseconds))
+  return pause(pauseMilliseconds)
 }

@@ -1,4 +1,5 @@
 import { isThenable, type MaybePromise } from '../../../maybe-promise.ts'
+import { runtime } from '../../../runtime.ts'
 import type { StorageTransaction, TransactionOptions } from '../../adapter.ts'
 import { waitLimits } from '../../write-lock/wait-limits.ts'
 import type { Lock, OpenTransaction } from './transaction.ts'
@@ -66,7 +67,7 @@ class CalledTask<Result> implements Task, Lock {
   readonly opened: OpenTransaction
   readonly #surroundings: Surroundings
   readonly #call: Call<Result>
-  #since = performance.now()
+  #since = runtime.performanceNow()
   #heldSince = 0
   #state: 'waiting' | 'held' | 'detached' = 'waiting'
   #isStarted = false
@@ -111,13 +112,13 @@ class CalledTask<Result> implements Task, Lock {
   acquire(): Promise<void> {
     return (this.#resuming ??= new Promise((resolve, reject) => {
       this.#waiter = { resolve, reject }
-      this.#since = performance.now()
+      this.#since = runtime.performanceNow()
       this.#surroundings.enqueue(this)
     }))
   }
 
   run(): MaybePromise<Ending> {
-    this.#heldSince = performance.now()
+    this.#heldSince = runtime.performanceNow()
     this.#state = 'held'
     if (this.#isStarted) this.#proceed()
     else {
@@ -131,7 +132,7 @@ class CalledTask<Result> implements Task, Lock {
   }
 
   check(): void {
-    const milliseconds = performance.now() - this.#heldSince
+    const milliseconds = runtime.performanceNow() - this.#heldSince
     if (this.#leave === undefined || milliseconds < waitLimits.suspend) return
     if (this.#canSuspend()) this.#release('suspended')
     else if (this.#surroundings.isOverdue(milliseconds)) this.#release('overdue')

@@ -1,3 +1,4 @@
+import { nextTurn, runtime, type Timer } from '../../../runtime.ts'
 import { givenUp, waitLimits } from '../../write-lock/wait-limits.ts'
 import { storageFailure } from '../connection/failure.ts'
 import type { Task } from './task.ts'
@@ -23,7 +24,7 @@ export class WaitingTasks {
   readonly #limits: WaitLimits
   #tasks: Task[] = []
   #blockedSince: number | undefined
-  #expiry: ReturnType<typeof setTimeout> | undefined
+  #expiry: Timer | undefined
   // When the timer is due; infinite without one.
   #expiresAt = Infinity
 
@@ -62,18 +63,22 @@ export class WaitingTasks {
    * each brings another task that may share a commit.
    */
   async gathered(isShareable: (task: Task | undefined) => boolean): Promise<void> {
-    const end = performance.now() + maxGatherMilliseconds
+    const end = runtime.performanceNow() + maxGatherMilliseconds
     let before: number
     do {
       before = Math.max(1, this.#tasks.length)
       // By then every ready socket has delivered its request.
-      await new Promise<void>((resolve) => setImmediate(resolve))
-    } while (this.#tasks.length > before && isShareable(this.#tasks[0]) && performance.now() < end)
+      await nextTurn()
+    } while (
+      this.#tasks.length > before &&
+      isShareable(this.#tasks[0]) &&
+      runtime.performanceNow() < end
+    )
   }
 
   /** Fails the tasks that have waited too long for another connection. Returns whether any task is left. */
   blocked(cause: unknown): boolean {
-    const now = performance.now()
+    const now = runtime.performanceNow()
     const since = (this.#blockedSince ??= now)
     const isOver = (task: Task): boolean =>
       Math.max(task.since(), since) + timeoutOf(task, this.#limits.busy) <= now
@@ -109,7 +114,7 @@ export class WaitingTasks {
 
   #expire(): void {
     this.#expiresAt = Infinity
-    const now = performance.now()
+    const now = runtime.performanceNow()
     for (const task of this.#take((one) => this.#endOf(one) <= now)) task.fail(givenUp('expired'))
     this.#expireAt(
       this.#tasks.reduce((least, task) => Math.min(least, this.#endOf(task)), Infinity),
@@ -119,9 +124,12 @@ export class WaitingTasks {
   /** Sets the timer, unless it is due earlier. */
   #expireAt(end: number): void {
     if (end >= this.#expiresAt) return
-    clearTimeout(this.#expiry)
+    runtime.clearTimeout(this.#expiry)
     this.#expiresAt = end
-    this.#expiry = setTimeout(() => this.#expire(), Math.max(1, end - performance.now()))
+    this.#expiry = runtime.setTimeout(
+      () => this.#expire(),
+      Math.max(1, end - runtime.performanceNow()),
+    )
     this.#expiry.unref()
   }
 

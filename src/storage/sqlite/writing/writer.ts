@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../../../maybe-promise.ts'
+import { pause, runtime } from '../../../runtime.ts'
 import type { StorageTransaction, TransactionOptions } from '../../adapter.ts'
 import type { Connection } from '../connection/connection.ts'
 import { closedError, handleInUse, isBusy, storageFailure } from '../connection/failure.ts'
@@ -125,8 +126,8 @@ export class Writer {
     this.#occupied = 0
     for (;;) {
       await queue.gathered(this.#isShareable)
-      const wait = this.#freeUntil - performance.now()
-      if (wait > 0) await sleep(wait)
+      const wait = this.#freeUntil - runtime.performanceNow()
+      if (wait > 0) await pause(wait)
       const first = queue.first()
       if (first === undefined) return
       const began = this.#begin(first)
@@ -139,11 +140,11 @@ export class Writer {
       this.#isOpen = true
       this.#isFrozen = first.options.mode === 'read'
       this.#options.began()
-      const since = performance.now()
+      const since = runtime.performanceNow()
       const shares = this.#isShareable(first) && this.#isShareable(queue.second())
       await (shares ? this.#runner.together() : this.#runner.alone(queue.shift() as Task))
       this.#isOpen = false
-      if (!shares) this.#leaveFree(performance.now() - since)
+      if (!shares) this.#leaveFree(runtime.performanceNow() - since)
       for (const reader of this.#takeReaders()) reader.run()
     }
   }
@@ -155,7 +156,7 @@ export class Writer {
     this.#occupied += heldMilliseconds
     if (!this.#options.isShared || this.#occupied < maxOccupiedMilliseconds) return
     this.#occupied = 0
-    this.#freeUntil = performance.now() + freeMilliseconds
+    this.#freeUntil = runtime.performanceNow() + freeMilliseconds
   }
 
   #begin(first: Task): unknown {
@@ -172,8 +173,4 @@ export class Writer {
   #takeReaders() {
     return this.#readers.splice(0)
   }
-}
-
-function sleep(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }
