@@ -8,7 +8,14 @@ import { keyEventNames, securityCollections, userEventNames } from '../security/
 import type { ApiKeyProvider } from '../security/keys/api-key.ts'
 import { isKeyProvider, type SecurityProvider } from '../security/provider.ts'
 import { administeredPart } from '../service-part.ts'
-import { isAdministrator, keyProvidersOf, providerName, rightsOf, type Context } from './context.ts'
+import {
+  isAdministrator,
+  keyProvidersOf,
+  providerName,
+  rightsOf,
+  unfitRows,
+  type Context,
+} from './context.ts'
 import { keyTable } from './key-items.ts'
 import { itemOf, never, pageOf, type ServedTable } from './pages.ts'
 import { headerOf } from './sessions.ts'
@@ -168,6 +175,7 @@ function eventTable(context: Context): ServedTable<object> {
       return found === undefined ? never : equal('provider', found.identifier)
     },
     itemOf: (row) => eventItem(context, row),
+    unfit: unfitRows(context, 'events'),
   }
 }
 

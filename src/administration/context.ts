@@ -47,6 +47,12 @@ export function rightsOf(
   return Object.fromEntries(listed) as EventRoles
 }
 
+/** Returns the function that reports rows of a collection that can't be read. */
+export function unfitRows({ facts, host }: Context, collection: string): (error: unknown) => void {
+  const place = { application: `${facts.brand}-admin`, collection, event: 'Filter' }
+  return (error) => host().report({ type: 'stored-value-unfit', place, error })
+}
+
 /** Returns the API key providers of the service, in the order of their priority. */
 export function keyProvidersOf({ host }: Context): readonly KeyProvider[] {
   return host().service.security.providers.filter(isKeyProvider)

@@ -1,17 +1,19 @@
 import type { Principal } from '../definition/principal.ts'
-import type { Row, StorageReader, StorageTransaction } from '../storage/adapter.ts'
-import { readFitting } from '../storage/fitting-rows.ts'
-import { equal } from '../request/query.ts'
-import { filterTable, tableReader } from '../storage/table.ts'
+import { equal, type Condition } from '../request/query.ts'
 import { actOfPrincipal, optionOf, type Act, type ActorOption } from '../security/actor.ts'
 import { securityCollections } from '../security/collections.ts'
-import { inactiveReason } from '../security/keys/key-lifetime.ts'
-import type { KeyRecord } from '../security/keys/key-store.ts'
-import { isKeyProvider, isPasswordProvider } from '../security/provider.ts'
+import { instantOf } from '../security/keys/key-lifetime.ts'
+import { isKeyProvider, isPasswordProvider, type SecurityProvider } from '../security/provider.ts'
 import { lockedUser, rolesIn } from '../security/users/user-changes.ts'
-import { missingRoles, type Context } from './context.ts'
+import type { Row, StorageReader, StorageTransaction } from '../storage/adapter.ts'
+import { filterFitting, readFitting } from '../storage/fitting-rows.ts'
+import { isAdministrator, missingRoles, type Context } from './context.ts'
 
 const { users, keys } = securityCollections
+const minute = 60_000
+
+/** How long an administrator must be able to sign in after a change, in minutes. */
+const minMinutes = 60
 
 /** Why a change of a user or a key is rejected within its transaction. */
 export interface Rejections {
@@ -21,30 +23,76 @@ export interface Rejections {
   readonly lackedRole: (role: string) => never
 }
 
+/** What a guarded change is about. */
+export interface Guarded extends Rejections {
+  /** The user who is changed, or whose key is. */
+  readonly user: string
+  /** Called with the user as the transaction finds it, before the change. May reject. */
+  readonly found?: (row: Row) => void
+}
+
 /**
  * Returns the option with which a caller changes a user, or a key of that user. Within the transaction of the change, the
- * user must not have a role that the caller lacks, and the last administrator with a usable credential must remain: two
+ * user must not have a role that the caller lacks, and an administrator must remain who can sign in for a while: two
  * administrators who take each other's rights at the same time wait for each other.
  */
 export function guarded(
   context: Context,
   principal: Principal,
-  { user, ...reject }: Rejections & { readonly user: string },
+  { user, found, ...reject }: Guarded,
 ): ActorOption {
-  const { facts } = context
+  const { facts, options, host } = context
   const within: Act['within'] = async (transaction, change) => {
     if (!facts.hasUsers) return change()
     const administrators = new Administrators(context, transaction)
-    const target = await lockTarget(administrators, transaction, user)
-    const [lacked] = missingRoles(context, principal, rolesIn(target))
+    const { row, isUnfit } = await lockTarget(administrators, transaction, user)
+    // The roles of a row that can't be read are unknown.
+    if (isUnfit && !isAdministrator(context, principal))
+      reject.lackedRole(options.roles.administrator)
+    const [lacked] = missingRoles(context, principal, rolesIn(row))
     if (lacked !== undefined) reject.lackedRole(lacked)
-    if (!administrators.isOne(target)) return change()
-    const before = await administrators.hasUsable()
+    if (row !== undefined) found?.(row)
+    if (!administrators.isOne(row)) return change()
+    const until = host().now().getTime() + lasting(context) * minute
+    const before = await administrators.usableUntil(until)
     const changed = await change()
-    if (before && !(await administrators.hasUsable())) reject.lastAdministrator()
+    const after = await administrators.usableUntil(until)
+    if (after < before && after < until) reject.lastAdministrator()
     return changed
   }
   return optionOf({ ...actOfPrincipal(principal), within })
+}
+
+/** Returns how a change is rejected within its transaction. */
+export function rejectionsOf<Field extends string>(
+  { options }: Context,
+  field: Field | undefined,
+  reject: (message: string, field?: Field) => never,
+): Rejections {
+  const about = field === undefined ? [] : ([field] as const)
+  const { administrator } = options.roles
+  const last = `At least one enabled user with the role ${administrator} must keep a password, or a key that is valid for ${minMinutes} minutes.`
+  return {
+    lastAdministrator: () => reject(last, ...about),
+    lackedRole: (role) => reject(lackedText(role), ...about),
+  }
+}
+
+/** Returns why a caller can't change a user, or a key of that user. */
+export function lackedText(role: string): string {
+  return `The user has the role ${role}, which you do not have.`
+}
+
+/** Returns how many minutes an administrator must be able to sign in: fewer if no key lasts as long. */
+function lasting(context: Context): number {
+  const longest = enabledProviders(context)
+    .filter(isKeyProvider)
+    .map(({ maxExpiry }) => maxExpiry ?? Infinity)
+  return Math.min(minMinutes, Math.max(0, ...longest) / 2)
+}
+
+function enabledProviders({ host }: Context): readonly SecurityProvider[] {
+  return host().service.security.providers.filter(({ enabled = true }) => enabled)
 }
 
 /** Locks a user; of an administrator, all administrators, in the same order everywhere. */
@@ -52,11 +100,11 @@ async function lockTarget(
   administrators: Administrators,
   transaction: StorageTransaction,
   user: string,
-): Promise<Row | undefined> {
-  const found = await tableReader(transaction, users).one({ user }, ['user', 'enabled', 'roles'])
-  if (!administrators.isOne(found)) return lockedUser(transaction, user)
-  await administrators.lock()
-  return lockedUser(transaction, user)
+): Promise<{ readonly row: Row | undefined; readonly isUnfit: boolean }> {
+  const select = ['user', 'enabled', 'roles']
+  const { rows, unfit } = await readFitting(transaction, users, { user }, { limit: 1, select })
+  if (administrators.isOne(rows[0])) await administrators.lock()
+  return { row: await lockedUser(transaction, user), isUnfit: unfit.length > 0 }
 }
 
 /** The administrators of a service, as a transaction sees them. */
@@ -82,53 +130,68 @@ class Administrators {
     for (const name of this.#names) await lockedUser(this.#transaction, name)
   }
 
-  /** Returns whether one of them can sign in. */
-  async hasUsable(): Promise<boolean> {
+  /**
+   * Returns the time until which one of them can sign in, in milliseconds. It is not exact if it is `enough` or later.
+   */
+  async usableUntil(enough: number): Promise<number> {
+    let latest = -Infinity
     for (const name of this.#names) {
       const row = await lockedUser(this.#transaction, name)
-      if (row !== undefined && this.isOne(row) && (await this.#canSignIn(name, row))) return true
+      if (row === undefined || !this.isOne(row)) continue
+      latest = Math.max(latest, await this.#usableUntil(name, row))
+      if (latest >= enough) break
     }
-    return false
+    return latest
   }
 
-  async #canSignIn(user: string, { password }: Row): Promise<boolean> {
-    const { security } = this.#context.host().service
-    const enabled = security.providers.filter(({ enabled = true }) => enabled)
+  async #usableUntil(user: string, { password }: Row): Promise<number> {
+    const enabled = enabledProviders(this.#context)
     const passwords = enabled.filter(isPasswordProvider)
     // The credentials of other providers are not in storage.
     const isUnknown = enabled.some((one) => !isKeyProvider(one) && !isPasswordProvider(one))
-    if (isUnknown || passwords.some(({ checksItself = false }) => checksItself)) return true
-    if (passwords.length > 0 && (password ?? null) !== null) return true
-    const identifiers = new Set(enabled.filter(isKeyProvider).map(({ identifier }) => identifier))
-    return hasUsableKey(this.#transaction, { user, identifiers, now: this.#context.host().now() })
+    if (isUnknown || passwords.some(({ checksItself = false }) => checksItself)) return Infinity
+    if (passwords.length > 0 && (password ?? null) !== null) return Infinity
+    const ofProviders = enabled
+      .filter(isKeyProvider)
+      .map(({ identifier }) => equal('provider', identifier))
+    return keysUntil(this.#transaction, this.#context.host().now(), [
+      // A session ends soon, and can't be exchanged for another one.
+      ...[equal('user', user), equal('revoked', null), equal('purpose', null)],
+      { is: 'or', conditions: ofProviders },
+    ])
   }
 }
 
-async function hasUsableKey(
+/** Returns the time until which one of the keys is active, in milliseconds. */
+async function keysUntil(
   reader: StorageReader,
-  {
-    user,
-    identifiers,
-    now,
-  }: { readonly user: string; readonly identifiers: ReadonlySet<string>; readonly now: Date },
-): Promise<boolean> {
-  const { rows } = await filterTable(reader, keys, {
-    // A session ends soon, and can't be exchanged for another one.
-    conditions: [equal('user', user), equal('revoked', null), equal('purpose', null)],
-    search: null,
-    sort: [{ field: 'hash', descending: false }],
-    limit: maxKeys,
-    offset: 0,
-    select: keys.allNames,
-    count: false,
-    // Otherwise the transaction may read a key as it was before another transaction has revoked it.
-    lock: true,
-  })
-  return rows.some((row) => {
-    const key = row as unknown as KeyRecord
-    return identifiers.has(key.provider) && inactiveReason(key, now) === undefined
-  })
+  now: Date,
+  conditions: readonly Condition[],
+): Promise<number> {
+  const lasting = await firstKey(reader, [...conditions, equal('expires', null)])
+  if (lasting !== undefined) return Infinity
+  const isActive: Condition = { field: 'expires', is: 'gt', value: instantOf(now) }
+  const key = await firstKey(reader, [...conditions, isActive])
+  return key === undefined ? -Infinity : Date.parse(String(key['expires']))
 }
 
-/** How many keys of an administrator are looked at. */
-const maxKeys = 1_000
+/** Returns the key that expires last, of those that can be read. */
+async function firstKey(
+  reader: StorageReader,
+  conditions: readonly Condition[],
+): Promise<Row | undefined> {
+  for (let offset = 0; ; offset++) {
+    const [found] = await filterFitting(reader, keys, {
+      ...{ conditions, search: null, limit: 1, offset, count: false },
+      sort: [
+        { field: 'expires', descending: true },
+        { field: 'hash', descending: false },
+      ],
+      select: ['hash', 'expires'],
+      // Otherwise the transaction may read a key as it was before another transaction has revoked it.
+      lock: true,
+    })
+    if (found === undefined) return undefined
+    if ('row' in found) return found.row
+  }
+}

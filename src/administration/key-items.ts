@@ -4,7 +4,7 @@ import { securityCollections } from '../security/collections.ts'
 import { inactiveReason } from '../security/keys/key-lifetime.ts'
 import { storedKey } from '../security/keys/key-row.ts'
 import type { StoredValue } from '../definition/field-type.ts'
-import { keyProvidersOf, providerName, type Context } from './context.ts'
+import { keyProvidersOf, providerName, unfitRows, type Context } from './context.ts'
 import { never, type ServedTable } from './pages.ts'
 
 /** A stored key, as administration publishes it. */
@@ -50,6 +50,7 @@ export function keyTable(context: Context, where: readonly Condition[]): ServedT
     stored: [...sameNames, ...times],
     condition: (field, value) => conditionOf(context, field, value, now),
     itemOf: (row) => keyItem(context, row, now),
+    unfit: unfitRows(context, 'keys'),
   }
 }
 

@@ -1,10 +1,11 @@
 import { error, warning, type Validation } from '../definition/validation.ts'
 import { equal } from '../request/query.ts'
 import type { KeyProvider } from '../security/provider.ts'
-import { keyProvidersOf, missingRoles, type Context } from './context.ts'
+import { isAdministrator, keyProvidersOf, missingRoles, type Context } from './context.ts'
 import { keyTable, notRevoked, type KeyItem } from './key-items.ts'
 import { itemOf } from './pages.ts'
-import { lackedText } from './users.ts'
+import { lackedText } from './guard.ts'
+import { userItem } from './user-items.ts'
 
 /** A key as a request sends it. */
 export interface KeyDraft {
@@ -55,8 +56,11 @@ async function ownerOf(
 }
 
 function ownerRules(context: Context): readonly Rule[] {
-  const find = async (name: string | null) =>
-    name === null ? undefined : context.host().service.security.findUser(name)
+  const find = async (name: string | null) => {
+    if (name === null) return undefined
+    if (!context.facts.hasUsers) return context.host().service.security.findUser(name)
+    return userItem(context, name)
+  }
   return [
     error<KeyDraft>('known-user', {
       field: 'user',
@@ -66,13 +70,19 @@ function ownerRules(context: Context): readonly Rule[] {
           return user === null ? undefined : 'The new key has the user of the key that it replaces.'
         }
         if (user === null) return 'Choose the user of the key.'
-        return (await find(user)) === undefined ? 'There is no such user.' : undefined
+        const found = await find(user)
+        if (found === undefined) return 'There is no such user.'
+        return 'isReadable' in found && !found.isReadable
+          ? 'The stored values of the user can not be read. Change the user first.'
+          : undefined
       },
     }),
     error<KeyDraft>('lacked-role', {
       field: 'user',
       events: ['Insert', 'Update', 'Delete'],
       check: async (item, { principal }) => {
+        // An administrator lacks no role, also if those of the user can't be read.
+        if (isAdministrator(context, principal)) return undefined
         const owner = await find(await ownerOf(context, item))
         const [role] = missingRoles(context, principal, owner?.roles ?? [])
         return role && lackedText(role)

@@ -6,12 +6,11 @@ import { asStorageCall } from '../events/storage-calls.ts'
 import { equal, type Condition } from '../request/query.ts'
 import type { NewKey } from '../security/keys/key-store.ts'
 import { rightsOf, type Context } from './context.ts'
-import { guarded } from './guard.ts'
+import { guarded, rejectionsOf } from './guard.ts'
 import { isSession, keyTable, notRevoked, type KeyItem } from './key-items.ts'
 import { keyRules, type KeyDraft } from './key-rules.ts'
 import { hasValue, itemOf, pageOf } from './pages.ts'
 import { orRejected } from './refused.ts'
-import { rejectionsOf } from './users.ts'
 
 const record = {
   keyId: uuid({ readOnly: true }),
@@ -140,13 +139,9 @@ async function insertKey(context: Context, call: Insertion): Promise<NewKey> {
     if (old === undefined) return call.reject('There is no such key.', 'rotates')
     const rejects = rejectionsOf(context, 'rotates', call.reject)
     const by = guarded(context, call.principal, { user: old.user, ...rejects })
-    const made = await orRejected(
-      () => keys.rotate(rotates, { ...life, overlap: overlap ?? 0 }, by),
-      retry,
-    )
-    const isRenamed = description !== null && description !== made.description
-    if (isRenamed) await keys.change(made.keyId, { description }, by)
-    return made
+    const named = description === null ? {} : { description }
+    const rotation = { ...life, ...named, overlap: overlap ?? 0 }
+    return orRejected(() => keys.rotate(rotates, rotation, by), retry)
   }
   const owner = user ?? ''
   const rejects = rejectionsOf(context, 'user', call.reject)

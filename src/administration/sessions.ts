@@ -5,10 +5,17 @@ import type { Principal } from '../definition/principal.ts'
 import { error } from '../definition/validation.ts'
 import { asStorageCall } from '../events/storage-calls.ts'
 import { equal } from '../request/query.ts'
-import { actOfPrincipal, optionOf } from '../security/actor.ts'
+import { actOfPrincipal, optionOf, type Act } from '../security/actor.ts'
+import { securityCollections } from '../security/collections.ts'
 import type { ApiKeyProvider } from '../security/keys/api-key.ts'
+import { revokeKey, type Moment } from '../security/keys/key-changes.ts'
+import { inactiveReason } from '../security/keys/key-lifetime.ts'
+import { storedKey, type StoredKey } from '../security/keys/key-row.ts'
 import type { KeyProvider } from '../security/provider.ts'
 import type { User } from '../security/users/user-store.ts'
+import type { StorageTransaction } from '../storage/adapter.ts'
+import { readFitting } from '../storage/fitting-rows.ts'
+import { table } from '../storage/table.ts'
 import { keyProvidersOf, type Context } from './context.ts'
 import { isSession, keyTable, notRevoked, type KeyItem } from './key-items.ts'
 import { itemOf, pageOf, type ServedTable } from './pages.ts'
@@ -16,6 +23,11 @@ import { orRejected } from './refused.ts'
 
 /** The longest life of a session, in minutes. */
 const maxMinutes = 30
+
+/** The number of active sessions that a user can have. */
+const maxSessions = 100
+
+const { keys } = securityCollections
 
 interface SessionDraft {
   readonly expiresIn: number | null
@@ -73,8 +85,8 @@ export function sessionCollection(context: Context): CollectionDefinition {
         delete: (call) =>
           asStorageCall(call, async () => {
             if ((await item(call.principal, call.key)) === undefined) return false
-            const { keys } = context.host().service.security
-            await keys.revoke(call.key, optionOf(actOfPrincipal(call.principal)))
+            const keyring = context.host().service.security.keys
+            await keyring.revoke(call.key, optionOf(actOfPrincipal(call.principal)))
             return true
           }),
       },
@@ -99,14 +111,41 @@ function keyOf(context: Context, keyId: string): Promise<KeyItem | undefined> {
 
 async function createSession(context: Context, principal: Principal, minutes: number) {
   const left = await minutesLeft(context, principal)
-  const { keys } = context.host().service.security
+  const { keys: keyring } = context.host().service.security
   const provider = sessionProvider(context, principal)
   const expiresIn = Math.min(minutes, provider?.maxExpiry ?? minutes, left)
-  const act = { ...actOfPrincipal(principal), purpose: 'session' } as const
-  return keys.create(
+  const by = actOfPrincipal(principal)
+  const act: Act = {
+    ...by,
+    purpose: 'session',
+    within: async (transaction, create) => {
+      const user = principal.user ?? ''
+      await makeRoom(transaction, user, { at: context.host().now(), by })
+      return create()
+    },
+  }
+  return keyring.create(
     { user: principal.user ?? '', provider: provider?.identifier ?? '', expiresIn },
     optionOf(act),
   )
+}
+
+/**
+ * Removes the sessions of a user that have ended, of which the audit trail remains, and revokes the oldest active ones if
+ * there are too many.
+ */
+async function makeRoom(
+  transaction: StorageTransaction,
+  user: string,
+  moment: Moment,
+): Promise<void> {
+  const where = { user, purpose: 'session' }
+  const { rows } = await readFitting(transaction, keys, where, { sort: ['created', 'hash'] })
+  const isEnded = (key: StoredKey) => inactiveReason(key, moment.at) !== undefined
+  const sessions = rows.map((row) => storedKey(row))
+  for (const { hash } of sessions.filter(isEnded)) await table(transaction, keys).remove({ hash })
+  const active = sessions.filter((key) => !isEnded(key))
+  for (const key of active.slice(0, 1 - maxSessions)) await revokeKey(transaction, key, moment)
 }
 
 /** Returns the provider of the caller's key, or else the first one. */

@@ -10,7 +10,7 @@ import type { Deployment } from '../deployment/deployment.ts'
 import { asStorageCall } from '../events/storage-calls.ts'
 import { equal, type Row } from '../request/query.ts'
 import { administeredPart } from '../service-part.ts'
-import { rightsOf, type Context } from './context.ts'
+import { rightsOf, unfitRows, type Context } from './context.ts'
 import { itemOf, pageOf, type ServedTable } from './pages.ts'
 
 /** Returns the collection of the solutions of a deployment. */
@@ -55,6 +55,7 @@ export function buildCollection(context: Context, deployment: Deployment): Colle
     where: [],
     stored: releaseNames,
     itemOf: (row) => Object.fromEntries(releaseNames.map((name) => [name, row[name] ?? null])),
+    unfit: unfitRows(context, 'builds'),
   })
   return defineCollection(
     {
@@ -134,15 +135,15 @@ export function deliveryCollection(context: Context): CollectionDefinition {
     {
       validations: deliveryRules as never,
       serve: {
-        filter: (call) => asStorageCall(call, () => deliveryPage(outboxes, call as never)) as never,
-        get: (call) => asStorageCall(call, () => findDelivery(outboxes, call.key)) as never,
+        filter: (call) => asStorageCall(call, () => deliveryPage(context, call as never)) as never,
+        get: (call) => asStorageCall(call, () => findDelivery(context, call.key)) as never,
         update: (call) =>
           asStorageCall(call, async () => {
             const outbox = outboxes.get(String(call.stored.outbox))
             await outbox
               ?.retry(call.key)
               .catch((problem: unknown) => changedMeanwhile(problem, call.reject))
-            return findDelivery(outboxes, call.key)
+            return findDelivery(context, call.key)
           }) as never,
         delete: (call) =>
           asStorageCall(call, async () => {
@@ -186,9 +187,10 @@ function changedMeanwhile(problem: unknown, reject: (message: string) => never):
   return reject('The delivery was changed at the same time. Try again.')
 }
 
-type Outboxes = ReadonlyMap<string, Outbox>
-
-function deliveryTable([name, outbox]: readonly [string, Outbox]): ServedTable<object> {
+function deliveryTable(
+  context: Context,
+  [name, outbox]: readonly [string, Outbox],
+): ServedTable<object> {
   return {
     storage: outbox[administeredPart].storage(),
     collection: deliveries,
@@ -197,23 +199,25 @@ function deliveryTable([name, outbox]: readonly [string, Outbox]): ServedTable<o
     // The page is one of this outbox.
     condition: (field) => (field === 'outbox' ? { is: 'and', conditions: [] } : undefined),
     itemOf: (row) => deliveryItem(name, row),
+    unfit: unfitRows(context, 'deliveries'),
   }
 }
 
 function deliveryPage(
-  outboxes: Outboxes,
+  context: Context,
   call: Parameters<typeof pageOf>[1] & { readonly principal: Principal },
 ) {
+  const { outboxes } = context.options
   const [only] = outboxes
   const wanted =
     outboxes.size > 1 ? call.conditions['outbox'] : (call.conditions['outbox'] ?? only?.[0])
   const outbox = outboxes.get(String(wanted))
-  return outbox === undefined ? [] : pageOf(deliveryTable([String(wanted), outbox]), call)
+  return outbox === undefined ? [] : pageOf(deliveryTable(context, [String(wanted), outbox]), call)
 }
 
-async function findDelivery(outboxes: Outboxes, id: string): Promise<object | undefined> {
-  for (const entry of outboxes) {
-    const found = await itemOf(deliveryTable(entry), equal('id', id))
+async function findDelivery(context: Context, id: string): Promise<object | undefined> {
+  for (const entry of context.options.outboxes) {
+    const found = await itemOf(deliveryTable(context, entry), equal('id', id))
     if (found !== undefined) return found
   }
   return undefined

@@ -1,6 +1,7 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import { isStorageError, type Row, type StorageError, type StorageReader } from './adapter.ts'
-import { tableReader, type Table, type TablePage } from './table.ts'
+import type { StorageQuery } from '../request/query.ts'
+import { filterTable, queryOfTable, type Table, type TablePage } from './table.ts'
 
 /** A row that another program has written so that it does not fit its fields. */
 export interface UnfitRow {
@@ -18,6 +19,9 @@ export interface FittingRows {
   readonly isFull: boolean
 }
 
+/** A row, or why it could not be read. */
+export type ReadRow = { readonly row: Row } | UnfitRow
+
 const rowsAtOnce = 500
 
 /**
@@ -28,18 +32,33 @@ export async function readFitting(
   reader: StorageReader,
   collection: PublishedCollection,
   where: Row,
-  { limit = Infinity, offset = 0, ...page }: TablePage = {},
+  page: TablePage = {},
 ): Promise<FittingRows> {
-  const table = tableReader(reader, collection)
-  const rows: Row[] = []
-  const unfit: UnfitRow[] = []
+  const query = queryOfTable(collection, where, page)
+  const read = await filterFitting(reader, collection, query)
+  return {
+    rows: read.flatMap((one) => ('row' in one ? [one.row] : [])),
+    unfit: read.flatMap((one) => ('row' in one ? [] : [one])),
+    isFull: read.length === query.limit,
+  }
+}
+
+/** Reads the rows of a query of a table that the library keeps, in its order. It has no count. */
+export async function filterFitting(
+  reader: StorageReader,
+  collection: PublishedCollection,
+  query: StorageQuery,
+): Promise<readonly ReadRow[]> {
+  const found: ReadRow[] = []
+  const part = async (offset: number, limit: number, select = query.select) =>
+    (await filterTable(reader, collection, { ...query, select, limit, offset, count: false })).rows
 
   /** Reads a part, and returns the number of rows that it has. */
   async function read(from: number, count: number): Promise<number> {
     try {
-      const found = await table.all(where, { ...page, limit: count, offset: from })
-      rows.push(...found)
-      return found.length
+      const rows = await part(from, count)
+      for (const row of rows) found.push({ row })
+      return rows.length
     } catch (error) {
       if (!isStorageError(error) || error.kind !== 'unfit') throw error
       if (count > 1) {
@@ -47,7 +66,7 @@ export async function readFitting(
         const first = await read(from, half)
         return first < half ? first : first + (await read(from + half, count - half))
       }
-      unfit.push({ key: await keyAt(from), error })
+      found.push({ key: await keyAt(from), error })
       return 1
     }
   }
@@ -55,7 +74,7 @@ export async function readFitting(
   async function keyAt(from: number): Promise<Row | undefined> {
     const select = collection.key.map(({ name }) => name)
     try {
-      const [key] = await table.all(where, { ...page, limit: 1, offset: from, select })
+      const [key] = await part(from, 1, select)
       return key
     } catch (error) {
       if (isStorageError(error) && error.kind === 'unfit') return undefined
@@ -63,13 +82,12 @@ export async function readFitting(
     }
   }
 
-  for (let done = 0; done < limit;) {
-    const wanted = Math.min(rowsAtOnce, limit - done)
-    const found = await read(offset + done, wanted)
-    done += found
-    if (found < wanted) return { rows, unfit, isFull: false }
+  const { limit, offset } = query
+  while (found.length < limit) {
+    const wanted = Math.min(rowsAtOnce, limit - found.length)
+    if ((await read(offset + found.length, wanted)) < wanted) break
   }
-  return { rows, unfit, isFull: true }
+  return found
 }
 
 /**

@@ -52,43 +52,48 @@ const batchSize = 500
 
 /** Returns the reads of a table, for collections that the library itself keeps. */
 export function tableReader(reader: StorageReader, collection: PublishedCollection): TableReader {
-  const key = collection.key.map(({ name }) => name)
-  const byKey = orderOf(key)
-
   const filter = (query: StorageQuery): MaybePromise<StoragePage> =>
     filterTable(reader, collection, query)
 
-  function queryOf(where: Row, changes: Partial<StorageQuery> & { readonly limit: number }) {
-    return {
-      conditions: conditionsOf(collection, where),
-      search: null,
-      sort: byKey,
-      offset: 0,
-      select: collection.allNames,
-      count: false,
-      ...changes,
-    }
-  }
-
   return {
     one: (where, select = collection.allNames) =>
-      whenDone(filter(queryOf(where, { limit: 1, select })), ({ rows }) => rows[0]),
+      whenDone(
+        filter(queryOfTable(collection, where, { limit: 1, select })),
+        ({ rows }) => rows[0],
+      ),
     async all(where, page = {}) {
-      const { sort = key, limit = Infinity, offset = 0, select = collection.allNames } = page
+      const { limit = Infinity, offset = 0 } = page
       const rows: Row[] = []
       for (;;) {
         const size = Math.min(batchSize, limit - rows.length)
-        const part = { sort: orderOf(sort), limit: size, offset: offset + rows.length, select }
-        const batch = await filter(queryOf(where, part))
+        const part = { ...page, limit: size, offset: offset + rows.length }
+        const batch = await filter(queryOfTable(collection, where, part))
         rows.push(...batch.rows)
         if (batch.rows.length < batchSize || rows.length === limit) return rows
       }
     },
-    count: (where) =>
-      whenDone(
-        filter(queryOf(where, { limit: 0, select: key, count: true })),
-        ({ count }) => count ?? 0,
-      ),
+    count(where) {
+      const select = collection.key.map(({ name }) => name)
+      const query = queryOfTable(collection, where, { limit: 0, select })
+      return whenDone(filter({ ...query, count: true }), ({ count }) => count ?? 0)
+    },
+  }
+}
+
+/** Returns the query of the rows whose fields have the values of `where`. */
+export function queryOfTable(
+  collection: PublishedCollection,
+  where: Row,
+  { sort, limit = Infinity, offset = 0, select = collection.allNames }: TablePage = {},
+): StorageQuery {
+  return {
+    conditions: conditionsOf(collection, where),
+    search: null,
+    sort: orderOf(sort ?? collection.key.map(({ name }) => name)),
+    limit,
+    offset,
+    select,
+    count: false,
   }
 }
 

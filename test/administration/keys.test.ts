@@ -68,6 +68,8 @@ describe.each(everywhere)('keys of administration on $name', (on) => {
     })
     const last = itemOf(await ada.post(path, { rotates: next['keyId'], description: 'new till' }))
     expect(last).toMatchObject({ user: 'maria', description: 'new till' })
+    const trail = itemsOf(await ada.get(`/svc-admin/events?keyId=${String(last['keyId'])}`))
+    expect(trail).toMatchObject([{ event: 'created', changed: [] }])
     expect((await ada.get(`${path}/${String(next['keyId'])}`)).status).toBe(404)
     const both = { rotates: last['keyId'], user: 'maria', provider: 'API Key' }
     expect(entriesOf(await ada.post(path, both))).toEqual([
@@ -143,7 +145,7 @@ describe.each(everywhere)('keys of administration on $name', (on) => {
     const warning = 'warning -: This is the key that you are using.'
     expect(entriesOf(await ada.delete(id))).toEqual([warning])
     expect(entriesOf(await confirmed(ada, 'delete', id))).toEqual([
-      'error -: At least one enabled user with the role Administrator and a usable credential must remain.',
+      'error -: At least one enabled user with the role Administrator must keep a password, or a key that is valid for 60 minutes.',
     ])
     const other = await service.keys.create({ user: 'ada' })
     expect(itemOf(await ada.delete(`${path}/${other.keyId}`))).toMatchObject({ user: 'ada' })

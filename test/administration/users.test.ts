@@ -20,7 +20,7 @@ describe.each(everywhere)('users of administration on $name', (on) => {
     const created = '2026-03-01T12:00:00Z'
     const maria = {
       ...{ user: 'maria', enabled: true, roles: ['Sales'], attributes: { region: 'North' } },
-      ...{ hasPassword: false, created },
+      ...{ hasPassword: false, created, isReadable: true },
     }
     expect(made).toEqual(maria)
     expect(itemOf(await ada.get(`${path}/maria`))).toEqual(maria)
@@ -122,7 +122,7 @@ describe.each(everywhere)('users of administration on $name', (on) => {
   test('keep the last administrator', async () => {
     const { ada, service } = await openAdministered(on)
     const last =
-      'At least one enabled user with the role Administrator and a usable credential must remain.'
+      'At least one enabled user with the role Administrator must keep a password, or a key that is valid for 60 minutes.'
     expect(entriesOf(await confirmed(ada, 'post', `${path}/ada`, { roles: [] }))).toEqual([
       `error roles: ${last}`,
     ])

@@ -61,6 +61,8 @@ export interface Rotation {
   readonly overlap?: number
   /** The lifetime of the new key in minutes. Default: the provider's `defaultExpiry`. */
   readonly expiresIn?: number
+  /** At most 200 characters; an empty string or null: none. Default: the description of the old key. */
+  readonly description?: string | null
 }
 
 /** Changes of a key. Absent members stay as they are. */
@@ -118,7 +120,7 @@ export interface Keyring {
   change(keyId: string, changes: KeyChanges, by?: ActorOption): Promise<KeyRecord>
   /** Revokes a key and keeps its record. A revoked key stays unchanged. */
   revoke(keyId: string, by?: ActorOption): Promise<KeyRecord>
-  /** Creates a new key for the same user, provider and description. Rejects with a TypeError if the old one is inactive. */
+  /** Creates a new key for the same user and provider. Rejects with a TypeError if the old one is inactive. */
   rotate(keyId: string, rotation?: Rotation, by?: ActorOption): Promise<NewKey>
   /** Returns the audit trail of keys, the oldest event first: all of it, or a page. */
   audit(

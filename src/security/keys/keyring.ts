@@ -46,6 +46,7 @@ const requestShape = z.strictObject({
 const chosenShape = z.extend(requestShape, { key: z.optional(accepted<unknown>(() => true, '')) })
 const rotationShape = z.strictObject({
   overlap: z._default(minutes(0), 0),
+  description: z.nullish(line(0, 200)),
   expiresIn: z.optional(minutes(1)),
 })
 const listShape = z.strictObject({
@@ -192,7 +193,8 @@ class StorageKeyring {
   async rotate(keyId: string, rotation: Rotation = {}, by: Act): Promise<NewKey> {
     const call = 'keys.rotate'
     checkCall(call, identifier, keyId)
-    const { overlap, expiresIn } = checkCall(call, rotationShape, rotation)
+    const given = checkCall(call, rotationShape, rotation)
+    const { overlap, expiresIn } = given
     const seen = await findRotated(this.#options.storage, keyId)
     if (seen === undefined) throw unknownKey(call)
     const provider = this.#options.providers.find((one) => one.identifier === seen.provider)
@@ -201,7 +203,9 @@ class StorageKeyring {
     }
     const at = this.#options.now()
     const retire = retireKey(seen, { overlap, at, by })
-    const { user, description } = seen
+    const { user } = seen
+    const { description: wanted = seen.description } = given
+    const description = wanted === '' ? null : wanted
     const expires = expiryOf(provider, expiresIn, at, call)
     await this.#requireUser(user, `${call}.user`)
     const made = makeKey(provider.mint(), provider, at, { user, description, expires })

@@ -1,0 +1,69 @@
+import { equal, type Row } from '../request/query.ts'
+import { securityCollections } from '../security/collections.ts'
+import { rolesIn } from '../security/users/user-changes.ts'
+import { userReader } from '../security/users/user-row.ts'
+import type { User } from '../security/users/user-store.ts'
+import { unfitRows, type Context } from './context.ts'
+import { hasValue, itemOf, type ServedTable } from './pages.ts'
+
+/** A user, as administration publishes it. */
+export interface UserItem {
+  readonly user: string
+  readonly enabled: boolean
+  readonly roles: readonly string[]
+  readonly attributes: Readonly<Record<string, string | number | boolean | null>> | null
+  readonly hasPassword: boolean
+  readonly created: string | null
+  /** Whether the stored values could be read. If not, the others stand for them, and the user can't sign in. */
+  readonly isReadable: boolean
+  /** Only in a request. */
+  readonly password: string | null
+}
+
+const reader = userReader()
+
+/** Returns the table of the built-in users. */
+export function userTable(context: Context): ServedTable<UserItem> {
+  const report = unfitRows(context, 'users')
+  return {
+    storage: context.host().storage,
+    collection: securityCollections.users,
+    where: [],
+    stored: ['user', 'enabled', 'created'],
+    condition: (field, value) =>
+      field === 'hasPassword' && typeof value === 'boolean'
+        ? hasValue('password', value)
+        : undefined,
+    itemOf: (row) => itemOfRow(row, report),
+    unfit: report,
+    unfitItem: (key) => ({
+      ...{ user: key['user'] as string, enabled: false, roles: [], attributes: {} },
+      ...{ hasPassword: false, created: null, isReadable: false, password: null },
+    }),
+  }
+}
+
+/** Returns a user; undefined if there is none. */
+export function userItem(context: Context, user: string): Promise<UserItem | undefined> {
+  return itemOf(userTable(context), equal('user', user))
+}
+
+/** Returns the user of a row as it is published. */
+export function itemOfRow(row: Row, report: (error: unknown) => void = () => undefined): UserItem {
+  let read: User | undefined
+  try {
+    read = reader.user(row)
+  } catch (error) {
+    report(error)
+  }
+  return {
+    user: row['user'] as string,
+    enabled: row['enabled'] as boolean,
+    roles: rolesIn(row),
+    attributes: read?.attributes ?? {},
+    hasPassword: (row['password'] ?? null) !== null,
+    created: row['created'] as string,
+    isReadable: read !== undefined,
+    password: null,
+  }
+}

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest'
+import { createTestClient } from '../../src/entries/testing.ts'
+import { equal } from '../../src/request/query.ts'
+import { securityCollections } from '../../src/security/collections.ts'
+import { plainKeys } from '../kit/keys.ts'
+import { openStorage } from '../kit/storages.ts'
+import {
+  confirmed,
+  entriesOf,
+  everywhere,
+  itemOf,
+  itemsOf,
+  openAdministered,
+} from './administered.ts'
+
+const path = '/svc-admin/keys'
+const last =
+  'At least one enabled user with the role Administrator must keep a password, or a key that is valid for 60 minutes.'
+
+describe.each(everywhere)('the last administrator on $name', (on) => {
+  test('keeps a key that is valid for a while', async () => {
+    const { ada, service, clock } = await openAdministered(on)
+    const [own] = await service.keys.list({ user: 'ada' })
+    const id = `${path}/${String(own?.keyId)}`
+    const shortened = (expires: string) => confirmed(ada, 'post', id, { expires })
+    for (const expires of ['2026-03-01T12:00:00.001Z', '2026-03-01T12:59:59Z'])
+      expect(entriesOf(await shortened(expires))).toEqual([`error expires: ${last}`])
+    const rotation = { rotates: own?.keyId, expiresIn: 59 }
+    expect(entriesOf(await confirmed(ada, 'post', path, rotation))).toEqual([
+      `error rotates: ${last}`,
+    ])
+    itemOf(await ada.post(id, { description: 'mine' }))
+    expect(itemOf(await shortened('2026-03-01T13:00:00Z'))).toMatchObject({
+      expires: '2026-03-01T13:00:00Z',
+    })
+    // What does not make it worse is allowed also in the last minutes.
+    clock.pass(50)
+    itemOf(await ada.post(id, { description: 'still mine' }))
+    expect(entriesOf(await shortened('2026-03-01T12:55:00Z'))).toEqual([`error expires: ${last}`])
+    expect(entriesOf(await confirmed(ada, 'delete', id))).toEqual([`error -: ${last}`])
+    const next = itemOf(await ada.post(path, { user: 'ada', provider: 'API Key', expiresIn: 600 }))
+    expect((await confirmed(ada, 'delete', id)).status).toBe(200)
+    const again = createTestClient(service, { key: String(next['key']) })
+    expect((await again.get(path)).status).toBe(200)
+  })
+
+  test('may have any number of other keys', async () => {
+    const storage = openStorage(on)
+    const { ada, service } = await openAdministered(on, { storage })
+    await service.users.add({ user: 'bob', roles: ['Administrator'] })
+    const { keyId } = await service.keys.create({ user: 'bob', provider: 'API Key' })
+    const { keys } = securityCollections
+    await storage.transaction({ mode: 'write', brief: true }, async (on) => {
+      const { rows } = await on.filter(keys, {
+        ...{ conditions: [equal('keyId', keyId)], search: null, sort: [], limit: 1, offset: 0 },
+        ...{ select: keys.allNames, count: false },
+      })
+      for (let count = 0; count < 1_500; count++)
+        await on.insert(keys, {
+          ...rows[0],
+          ...{ hash: `!${count}`, expires: '2026-02-01T00:00:00Z' },
+          keyId: `019cb7a0-0000-7000-8000-${String(count).padStart(12, '0')}`,
+        })
+    })
+    expect((await confirmed(ada, 'delete', '/svc-admin/users/ada')).status).toBe(200)
+  }, 20_000)
+})
+
+test('where keys do not last an hour, half of their life is enough', async () => {
+  const { service, client } = await openAdministered(everywhere[0] as never, {
+    security: [plainKeys({ name: 'API Key', maxExpiry: 30 })],
+  })
+  const bob = await client('bob', 'Administrator')
+  for (const { keyId, user } of await service.keys.list())
+    if (user === 'ada') expect((await bob.delete(`${path}/${keyId}`)).status).toBe(200)
+  const [own] = await service.keys.list({ user: 'bob' })
+  const id = `${path}/${String(own?.keyId)}`
+  expect(
+    entriesOf(await confirmed(bob, 'post', id, { expires: '2026-03-01T12:14:00Z' })),
+  ).toHaveLength(1)
+  expect((await confirmed(bob, 'post', id, { expires: '2026-03-01T12:15:00Z' })).status).toBe(200)
+})
+
+test('a user who was changed since he was read is not overwritten', async () => {
+  const { ada, service } = await openAdministered(everywhere[0] as never)
+  await service.users.add({ user: 'maria', roles: ['Sales'] })
+  const user = '/svc-admin/users/maria'
+  const read = await ada.get(user)
+  const tag = String(read.headers.get('ETag'))
+  const headers = { 'If-Match': tag }
+  const changed = await ada.post(user, { roles: [] }, { headers })
+  expect(itemOf(changed)).toMatchObject({ roles: [] })
+  expect((await ada.post(user, { enabled: false }, { headers })).status).toBe(412)
+  expect((await ada.delete(user, { headers })).status).toBe(412)
+  const now = { 'If-Match': String(changed.headers.get('ETag')) }
+  itemOf(await ada.post(user, { enabled: false }, { headers: now }))
+})
+
+describe.each(everywhere)('sessions of a user on $name', (on) => {
+  test('are limited, and removed when they have ended', async () => {
+    const { ada, service, clock } = await openAdministered(on)
+    const path = '/svc-admin/sessions'
+    const signIn = async () => {
+      clock.pass(0.01)
+      return itemOf(await ada.post(path, {}))
+    }
+    const first = await signIn()
+    for (let count = 0; count < 100; count++) await signIn()
+    const old = createTestClient(service, { key: String(first['key']) })
+    expect((await old.get('/svc-admin/me')).status).toBe(401)
+    const { body } = await ada.get(`${path}?$count=true`)
+    expect(body).toMatchObject({ count: 100 })
+    expect(itemsOf(await ada.get('/svc-admin/revoked-keys?isSession=true'))).toMatchObject([
+      { keyId: first['keyId'] },
+    ])
+    clock.pass(30)
+    await signIn()
+    expect(itemsOf(await ada.get('/svc-admin/keys?isSession=true'))).toHaveLength(1)
+    expect(itemsOf(await ada.get('/svc-admin/revoked-keys?isSession=true'))).toEqual([])
+    const trail = await ada.get(
+      `/svc-admin/events?keyId=${String(first['keyId'])}&actor=ada&$sort=at`,
+    )
+    expect(itemsOf(trail).map(({ event }) => event)).toEqual(['created', 'revoked'])
+  }, 20_000)
+})
