@@ -42,8 +42,8 @@ const maxDoubts = 3
 
 /**
  * Reads outside of transactions. Equal reads that wait are run once, and those that differ only in their values are one
- * statement, in which each keeps its own values. A read is not delayed while few statements of its shape run. It is sent after
- * it has arrived, so that it shows every write that had ended then.
+ * statement, in which each keeps its own values. While few statements of its shape run, a read waits only for those that arrive
+ * in the same turn of the event loop. It is sent after it has arrived, so that it shows every write that had ended then.
  */
 export class JoinedReads<Result> {
   readonly #options: JoiningReads
@@ -72,6 +72,7 @@ class Lane<Result> {
   /** Reads that have not been sent, and that others may join. */
   #open: Batch<Result> | undefined
   readonly #queue: Batch<Result>[] = []
+  #isTurnAwaited = false
   #running = 0
   /** How many reads may be one statement at the moment. */
   #limit = maxRunning
@@ -103,15 +104,25 @@ class Lane<Result> {
     const batch = new Batch<Result>(route, writes, since)
     const result = batch.add(key, read)
     this.#open = batch
-    if (isJoinable && this.#running >= maxRunning) this.#wait(batch)
-    else void this.#send(batch)
+    if (!isJoinable) void this.#send(batch)
+    else {
+      this.#queue.push(batch)
+      if (!this.#isTurnAwaited) runtime.setImmediate(() => this.#sendTurn())
+      this.#isTurnAwaited = true
+    }
     return result
   }
 
-  /** Sends a batch when a statement of its shape has ended, or after a time. */
-  #wait(batch: Batch<Result>): void {
-    this.#queue.push(batch)
-    batch.timer = runtime.setTimeout(() => {
+  /** Sends the reads that have arrived in this turn of the event loop. Others wait until a statement of their shape has ended. */
+  #sendTurn(): void {
+    this.#isTurnAwaited = false
+    while (this.#running < maxRunning && this.#queue.length > 0) this.#sendNext()
+    for (const batch of this.#queue) batch.timer ??= this.#timerOf(batch)
+  }
+
+  /** Returns a timer after which a batch waits no longer. */
+  #timerOf(batch: Batch<Result>): Timer {
+    return runtime.setTimeout(() => {
       this.#queue.splice(this.#queue.indexOf(batch), 1)
       void this.#send(batch)
     }, this.#options.maxWait)
