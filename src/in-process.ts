@@ -35,8 +35,11 @@ type InputOf<Event> = Event extends (event: never, input: infer Input) => unknow
 
 type ResultOf<Event> = Event extends (...given: never) => infer Result ? Awaited<Result> : never
 
-/** A collection of a service in process: the events of the contract and the user-defined ones. */
-export type ServiceCollection<C extends CollectionShape> = CollectionAccess<C> & {
+/** A collection of a service in process: the events of the contract and the user-defined ones. `Others` are the collections of its application. */
+export type ServiceCollection<C extends CollectionShape, Others = unknown> = CollectionAccess<
+  C,
+  Others
+> & {
   /** Runs a user-defined event. Throws a TypeError if the collection does not define it. */
   invoke<Name extends keyof CustomOf<C> & string>(
     name: Name,
@@ -75,7 +78,10 @@ export interface InProcess<Applications> {
   >(
     application: Application,
     name: Name,
-  ): ServiceCollection<Extract<CollectionsOf<Applications[Application]>[Name], CollectionShape>>
+  ): ServiceCollection<
+    Extract<CollectionsOf<Applications[Application]>[Name], CollectionShape>,
+    CollectionsOf<Applications[Application]>
+  >
   /**
    * Runs several events in one transaction: all of them are committed if `work` resolves, and none if it
    * rejects. A rejected save is a result that the work can return from or throw for; if the event had
@@ -117,7 +123,10 @@ export interface WithinTransaction<Applications> {
   >(
     application: Application,
     name: Name,
-  ): CollectionAccess<Extract<CollectionsOf<Applications[Application]>[Name], CollectionShape>>
+  ): CollectionAccess<
+    Extract<CollectionsOf<Applications[Application]>[Name], CollectionShape>,
+    CollectionsOf<Applications[Application]>
+  >
 }
 
 /** Returns the events of a service for application code, with the rights of a principal. */
@@ -144,12 +153,12 @@ export function inProcess<Applications>(
     const run = async ({ access, joinable }: TransactionAccess) =>
       work({
         ...joinable,
-        collection: (given: string | CollectionShape, name?: string) =>
+        collection: ((given: string | CollectionShape, name?: string) =>
           access(
             typeof given === 'string'
               ? publication.collectionOf(given, name ?? '')
               : definedCollection(publication, given, name),
-          ),
+          )) as WithinTransaction<Applications>['collection'],
       })
     return runtime.enter(() => runTransaction(runtime, caller, { run, ...chosen }))
   }

@@ -3,6 +3,7 @@ import type { Field } from '../definition/field.ts'
 import type { indexedOperators, OperatorName } from '../definition/operators.ts'
 import type {
   CollectionAccess,
+  ExpandOption,
   FilterOptions,
   ItemPage,
   SaveOptions,
@@ -19,6 +20,13 @@ import type {
   UpdateValues,
   ValueOf,
 } from '../definition/item.ts'
+import type {
+  ComputedFields,
+  RelationName,
+  RelationsOf,
+  ResponseItem,
+  WithRelated,
+} from '../definition/related-items.ts'
 
 // The compiler prints the imported alias of this name with its argument.
 type FieldNameOf<C extends CollectionShape> = Unnamed<keyof C['fields'] & string>
@@ -86,9 +94,9 @@ export type PageItem<C extends CollectionShape> = Shown<Pick<Item<C>, PageFieldN
 
 /**
  * The calls that a collection has in process (`service.as(user).collection(...)`) and over the network alike.
- * Functions with a parameter of this type run on either side.
+ * Functions with a parameter of this type run on either side. `Others` are the collections of its application.
  */
-export type PortableCollection<C extends CollectionShape> = Pick<
+export type PortableCollection<C extends CollectionShape, Others = unknown> = Pick<
   CollectionAccess<C>,
   'insert' | 'delete'
 > & {
@@ -99,12 +107,15 @@ export type PortableCollection<C extends CollectionShape> = Pick<
     options?: SaveOptions,
   ): Promise<SaveResult<Item<C>> | undefined>
   /** Returns the item of a key, or undefined. */
-  get(key: Key<C>): Promise<Item<C> | undefined>
+  get<const Relation extends RelationName<C> = never>(
+    key: Key<C>,
+    options?: ExpandOption<Relation>,
+  ): Promise<WithRelated<Item<C>, RelationsOf<C, Others>, Relation> | undefined>
   /** Returns all items that meet the conditions, or those that `limit` and `offset` select. */
-  filter(
+  filter<const Relation extends RelationName<C> = never>(
     conditions?: AskedConditions<C>,
-    options?: Omit<FilterOptions<PageFieldName<C>>, 'lock'>,
-  ): Promise<ItemPage<PageItem<C>>>
+    options?: Omit<FilterOptions<PageFieldName<C>>, 'lock'> & ExpandOption<Relation>,
+  ): Promise<ItemPage<WithRelated<PageItem<C>, RelationsOf<C, Others>, Relation>>>
   /** Returns the number of items that meet the conditions. */
   count(conditions?: AskedConditions<C>): Promise<number>
   /** Returns whether an item meets the conditions. */
@@ -115,35 +126,6 @@ export type PortableCollection<C extends CollectionShape> = Pick<
 export interface CallOptions {
   /** Aborts the request. */
   readonly signal?: AbortSignal
-}
-
-/** An item of a response: its stored fields and its computed ones. */
-export type ResponseItem<C extends CollectionShape> = Shown<
-  Item<C> & ComputedValues<ComputedFields<C>>
->
-
-/**
- * The computed fields of a collection. Their names are unknown if the collection is not typed. The definition may come
- * from another copy of this package, so it is not compared with `CollectionDefinition`.
- */
-type ComputedFields<C> = C extends { readonly computed?: infer Computed }
-  ? string extends keyof NonNullable<Computed>
-    ? object
-    : FieldsOf<NonNullable<Computed>>
-  : object
-
-type FieldsOf<Computed> = {
-  readonly [Name in keyof Computed]: Computed[Name] extends { readonly field: infer Type }
-    ? Type
-    : never
-}
-
-type ComputedValues<X> = {
-  readonly [Name in keyof X & string]: X[Name] extends Field
-    ? X[Name] extends { readonly required: true }
-      ? ValueOf<X[Name]>
-      : ValueOf<X[Name]> | null
-    : never
 }
 
 /** The names of the fields that `fields` can select: fields of pages, and computed fields. */
@@ -158,9 +140,10 @@ export type SelectedName<C extends CollectionShape> = Unnamed<
     }[keyof ComputedFields<C> & string]
 >
 
-/** The selected fields of an item of a response. */
-type Selected<C extends CollectionShape, Name extends SelectedName<C>> = Unnamed<{
-  readonly [One in Name]: ResponseItem<C>[One]
+/** The selected fields of an item of a response, and related items. */
+type Selected<C extends CollectionShape, Name extends SelectedName<C>, Relation, Others> = Unnamed<{
+  readonly [One in Name | (Relation & string)]: (ResponseItem<C> & RelationsOf<C, Others>)[One &
+    keyof (ResponseItem<C> & RelationsOf<C, Others>)]
 }>
 
 /** The result of a save or delete over the network. Its findings are about stored fields. */
@@ -172,8 +155,12 @@ export type ClientSaveResult<C extends CollectionShape> = WithTag<
 export type WithTag<Result> = Result & { readonly etag?: string }
 
 /** The options of a call that reads pages. */
-export interface PageOptions<Field extends string = string, Selected extends string = Field>
-  extends FilterOptions<Field>, CallOptions {
+export interface PageOptions<
+  Field extends string = string,
+  Selected extends string = Field,
+  Relation extends string = string,
+>
+  extends FilterOptions<Field>, CallOptions, ExpandOption<Relation> {
   /** The fields of the items. Default: all. */
   readonly fields?: readonly Selected[]
 }
@@ -200,39 +187,54 @@ export interface TaggedItem<I> {
 /**
  * A collection of a service over the network: also a {@link PortableCollection}. Every call may reject with a
  * RequestError. Conditions with null and with an empty string are the same: they match items whose field is null
- * or empty.
+ * or empty. `Others` are the collections of its application.
  */
-export type ClientCollection<C extends CollectionShape> = {
+export type ClientCollection<C extends CollectionShape, Others = unknown> = {
   /**
    * Returns all items that meet the conditions, or those that `limit` and `offset` select, with all fields or
    * the fields in `fields`. Requests as many pages as are needed.
    */
-  filter<const Name extends SelectedName<C> = SelectedName<C>>(
+  filter<
+    const Name extends SelectedName<C> = SelectedName<C>,
+    const Relation extends RelationName<C> = never,
+  >(
     conditions?: AskedConditions<C>,
-    options?: PageOptions<PageFieldName<C>, Name>,
-  ): Promise<ItemPage<Selected<C, Name>>>
+    options?: PageOptions<PageFieldName<C>, Name, Relation>,
+  ): Promise<ItemPage<Selected<C, Name, Relation, Others>>>
   /**
    * Reads the same items page by page. The next page is requested when the loop continues: by cursor if the
    * collection has cursors; otherwise by offset, so that items which are added or deleted meanwhile can shift
    * others. The first page has the count if `count` is set.
    */
-  pages<const Name extends SelectedName<C> = SelectedName<C>>(
+  pages<
+    const Name extends SelectedName<C> = SelectedName<C>,
+    const Relation extends RelationName<C> = never,
+  >(
     conditions?: AskedConditions<C>,
-    options?: PageOptions<PageFieldName<C>, Name>,
-  ): AsyncIterable<ItemPage<Selected<C, Name>>>
+    options?: PageOptions<PageFieldName<C>, Name, Relation>,
+  ): AsyncIterable<ItemPage<Selected<C, Name, Relation, Others>>>
   /** Reads the same items one by one, page by page. */
-  items<const Name extends SelectedName<C> = SelectedName<C>>(
+  items<
+    const Name extends SelectedName<C> = SelectedName<C>,
+    const Relation extends RelationName<C> = never,
+  >(
     conditions?: AskedConditions<C>,
-    options?: PageOptions<PageFieldName<C>, Name>,
-  ): AsyncIterable<Selected<C, Name>>
+    options?: PageOptions<PageFieldName<C>, Name, Relation>,
+  ): AsyncIterable<Selected<C, Name, Relation, Others>>
   /** Returns the number of items that meet the conditions: an estimate if the collection allows it. */
   count(conditions?: AskedConditions<C>, options?: CallOptions): Promise<number>
   /** Returns whether an item meets the conditions. */
   exists(conditions?: AskedConditions<C>, options?: CallOptions): Promise<boolean>
   /** Returns the item with all its fields, or undefined. */
-  get(key: Key<C>, options?: CallOptions): Promise<ResponseItem<C> | undefined>
+  get<const Relation extends RelationName<C> = never>(
+    key: Key<C>,
+    options?: CallOptions & ExpandOption<Relation>,
+  ): Promise<WithRelated<ResponseItem<C>, RelationsOf<C, Others>, Relation> | undefined>
   /** Returns the item with all its fields and its tag, or undefined. */
-  getTagged(key: Key<C>, options?: CallOptions): Promise<TaggedItem<ResponseItem<C>> | undefined>
+  getTagged<const Relation extends RelationName<C> = never>(
+    key: Key<C>,
+    options?: CallOptions & ExpandOption<Relation>,
+  ): Promise<TaggedItem<WithRelated<ResponseItem<C>, RelationsOf<C, Others>, Relation>> | undefined>
   insert(
     values: InsertValues<C>,
     options?: SaveCallOptions,

@@ -25,7 +25,10 @@ export interface Client<Applications> {
   >(
     application: Application,
     name: Name,
-  ): ClientCollection<Extract<CollectionsOf<Applications[Application]>[Name], CollectionShape>>
+  ): ClientCollection<
+    Extract<CollectionsOf<Applications[Application]>[Name], CollectionShape>,
+    CollectionsOf<Applications[Application]>
+  >
   /** The deployment endpoints, if the service publishes them. */
   readonly releases: Releases
 }

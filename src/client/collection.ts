@@ -1,8 +1,14 @@
 import { requirePlainObject } from '../checks/plain-object.ts'
-import type { ItemPage, SaveResult } from '../definition/handler.ts'
+import type { ExpandOption, ItemPage, SaveResult } from '../definition/handler.ts'
 import type { CollectionShape, Item } from '../definition/item.ts'
 import type { Envelope } from '../protocol/envelope.ts'
-import type { ChangeCallOptions, ClientCollection, PageOptions, TaggedItem } from './calls.ts'
+import type {
+  CallOptions,
+  ChangeCallOptions,
+  ClientCollection,
+  PageOptions,
+  TaggedItem,
+} from './calls.ts'
 import type { CompleteOptions } from './options.ts'
 import { readPages } from './read-pages.ts'
 import { RequestError } from './request-error.ts'
@@ -37,17 +43,19 @@ export function clientCollection(needed: CollectionDependencies): Collection {
   const { send, target: collection, rejected } = needed
   const calls = new CollectionCalls(needed)
   const targetOf = (key: Parameters<typeof keySegment>[0]): string => collection + keySegment(key)
-  const read: Collection['getTagged'] = (key, options = {}) =>
+  const read = (key: Parameters<Collection['get']>[0], options: CallOptions & ExpandOption = {}) =>
     unlessMissing(async (): Promise<TaggedItem<AnyItem>> => {
       requireOptions(options)
-      const { signal } = options
-      const { envelope, etag } = await send({ method: 'GET', target: targetOf(key), signal })
+      const { signal, expand } = options
+      const names = expand?.join()
+      const target = targetOf(key) + (names ? `?$expand=${encodeURIComponent(names)}` : '')
+      const { envelope, etag } = await send({ method: 'GET', target, signal })
       return { item: envelope.item as AnyItem, etag: etag ?? undefined }
     })
   return Object.freeze({
     ...readsOf(calls),
-    get: async (key, options) => (await read(key, options))?.item,
-    getTagged: read,
+    get: (async (key, options) => (await read(key, options))?.item) as Collection['get'],
+    getTagged: read as Collection['getTagged'],
     insert: async (values, options) => {
       requireValues('insert', values)
       return calls.save({ method: 'POST', target: collection, body: values }, options)

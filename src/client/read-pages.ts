@@ -44,6 +44,7 @@ export async function* readPages(send: Send, request: ReadRequest): AsyncGenerat
       ...position,
       sort: sort?.join(','),
       fields,
+      expand: options.expand?.length ? options.expand.join() : undefined,
       q,
       count: isFirst && count === true ? true : undefined,
     }

@@ -7,6 +7,7 @@ import type { CustomEvent } from './user-defined-event.ts'
 import type { Handlers } from './handlers.ts'
 import type { CollectionShape, Draft, Item } from './item.ts'
 import type { OnlyFields, OperatorsData, OperatorsOn } from './operators.ts'
+import type { ExpandsData } from './related-items.ts'
 import type { EventRoles, RowRule } from './rights.ts'
 import type { Serve } from './serve.ts'
 import type { Validation } from './validation.ts'
@@ -29,18 +30,6 @@ export interface ConcurrencyData<Name extends string = string> {
    * the version of the item. Default: all fields that the caller can read.
    */
   readonly version?: Name
-}
-
-/** The items of another collection that refer to an item, in the order and number in which a response lists them. */
-export interface ExpandData {
-  /** The endpoint name of a collection of the same application. */
-  readonly from: string
-  /** The fields of its reference. Only needed if it has several references to this collection. */
-  readonly reference?: string | readonly string[]
-  /** The order, in the form of `defaultSort`. Default: that of its pages. */
-  readonly sort?: string | readonly string[]
-  /** The most items in one list, from 1 to 100. Default 20. */
-  readonly limit?: number
 }
 
 /** What a table has that `rowgate schema` leaves as it is. Columns are named as in the database. */
@@ -130,7 +119,7 @@ export interface CollectionData {
    * The related items that `$expand` adds to those of a response, by the name of their member: the item that a reference
    * leads to, named by its fields, or the items that refer to this one. Default: none.
    */
-  readonly expand?: Readonly<Record<string, string | readonly string[] | ExpandData>>
+  readonly expand?: ExpandsData
   /** What `rowgate schema` neither changes nor drops. `rowgate introspect` writes it here. Default: nothing. */
   readonly unmanaged?: UnmanagedData
   /**
@@ -196,7 +185,6 @@ type CollectionDataOf<Name extends string> = Omit<
   readonly unique?: readonly (readonly NoInfer<Name>[])[]
   readonly index?: readonly (readonly NoInfer<Name | `-${Name}`>[])[]
   readonly references?: readonly ReferenceData<NoInfer<Name>>[]
-  readonly expand?: Readonly<Record<string, NoInfer<Name> | readonly NoInfer<Name>[] | ExpandData>>
 }
 
 type KeyNames = string | readonly string[]
@@ -227,15 +215,18 @@ export interface CollectionDefinition<
   U = object,
   X extends Fields = Fields,
   O = OperatorsData | undefined,
+  E = ExpandsData | undefined,
 >
   extends
-    Omit<CollectionData, 'operators'>,
+    Omit<CollectionData, 'operators' | 'expand'>,
     CollectionBehaviour<CollectionShape, U, unknown, unknown, unknown, unknown, X> {
   readonly fields: F
   /** The primary key: a field, or several in order. Without a key, items have no path. */
   readonly key?: Extract<K, KeyNames>
   /** The operators that conditions of HTTP may have. */
   readonly operators?: Extract<O, OperatorsData>
+  /** The related items that responses can have. */
+  readonly expand?: Extract<E, ExpandsData>
 }
 
 /** The type of no user-defined events: no name is one of its keys. */
@@ -279,19 +270,21 @@ export function defineCollection<
   PD = never,
   const X extends Fields = NoFields,
   const O extends OperatorsOn<F> | undefined = undefined,
+  const E extends ExpandsData<keyof F & string> | undefined = undefined,
 >(
   data: CollectionDataOf<keyof F & string> & {
     readonly fields: F
     readonly key?: K
     readonly operators?: O & OnlyFields<O, F>
+    readonly expand?: E
   } & CollectionBehaviour<ShapeOf<F, K>>,
   behaviour: CollectionBehaviour<ShapeOf<F, K>, U, PS, PI, PU, PD, X> = {},
-): CollectionDefinition<F, K, U, X, O> {
+): CollectionDefinition<F, K, U, X, O, E> {
   requirePlainObject('The data of a collection', data, 'defineCollection')
   requirePlainObject('The behaviour of a collection', behaviour, 'defineCollection')
   // An undefined member must not remove a member of the data, such as its row rule.
   return Object.freeze({
     ...data,
     ...withoutUndefined(behaviour),
-  }) as unknown as CollectionDefinition<F, K, U, X, O>
+  }) as unknown as CollectionDefinition<F, K, U, X, O, E>
 }

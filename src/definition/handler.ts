@@ -10,6 +10,7 @@ import type {
   UpdateChanges,
 } from './item.ts'
 import type { Principal } from './principal.ts'
+import type { RelationName, RelationsOf, WithRelated } from './related-items.ts'
 import type { MessageText } from '../messages/message.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 
@@ -37,6 +38,15 @@ export interface FilterOptions<Name extends string = string> {
    * false.
    */
   readonly lock?: boolean
+}
+
+/** The option for related items, which `expand` of the definition names. */
+export interface ExpandOption<Relation extends string = string> {
+  /**
+   * The relations whose items are read as well. Each is a member of the items, as in the contract: an item or null, or
+   * `{ items, more }`. There may be 2,000 of them, so `limit` is needed. Default: none.
+   */
+  readonly expand?: readonly Relation[]
 }
 
 /** The options of `get`. */
@@ -103,19 +113,22 @@ export interface SaveOptions {
   readonly ignoreWarnings?: Iterable<string> | 'all'
 }
 
-/** Invokes the events of a collection in process. */
-export type CollectionAccess<C extends CollectionShape> = {
+/** Invokes the events of a collection in process. `Others` are the collections of its application. */
+export type CollectionAccess<C extends CollectionShape, Others = unknown> = {
   /** Filter: returns all items that meet the conditions, or a page of them, with all their stored fields. */
-  filter(
+  filter<const Relation extends RelationName<C> = never>(
     conditions?: Conditions<C>,
-    options?: FilterOptions<keyof C['fields'] & string>,
-  ): Promise<ItemPage<Item<C>>>
+    options?: FilterOptions<keyof C['fields'] & string> & ExpandOption<Relation>,
+  ): Promise<ItemPage<WithRelated<Item<C>, RelationsOf<C, Others>, Relation>>>
   /** Filter: returns the number of items that meet the conditions. */
   count(conditions?: Conditions<C>): Promise<number>
   /** Filter: returns whether an item meets the conditions. */
   exists(conditions?: Conditions<C>): Promise<boolean>
   /** Filter by key: returns the item, or undefined. */
-  get(key: Key<C>, options?: GetOptions): Promise<Item<C> | undefined>
+  get<const Relation extends RelationName<C> = never>(
+    key: Key<C>,
+    options?: GetOptions & ExpandOption<Relation>,
+  ): Promise<WithRelated<Item<C>, RelationsOf<C, Others>, Relation> | undefined>
   /** New: returns an item with its defaults, without storing it. */
   readonly new: () => Promise<Draft<C>>
   /** Change: runs the defaults and validations of an insert (without a key) or update, without storing. */

@@ -1,4 +1,5 @@
-import type { CollectionDefinition, ExpandData } from './collection.ts'
+import type { CollectionDefinition } from './collection.ts'
+import type { ExpandData } from './related-items.ts'
 import type { OnDelete } from './field.ts'
 import type { PublishedField } from './published-field.ts'
 

@@ -49,10 +49,11 @@ export function withBehaviour<
   PD = never,
   const X extends Fields = NoFields,
   O = undefined,
+  E = undefined,
 >(
-  definition: CollectionDefinition<F, K, Declared, DeclaredX, O>,
+  definition: CollectionDefinition<F, K, Declared, DeclaredX, O, E>,
   behaviour: CollectionBehaviour<ShapeOf<F, K>, U, PS, PI, PU, PD, X>,
-): CollectionDefinition<F, K, Declared & U, DeclaredX & X, O> {
+): CollectionDefinition<F, K, Declared & U, DeclaredX & X, O, E> {
   requireKnown('withBehaviour', behaviour, members)
   // Any definition is one, and its code is called with items of its fields.
   const data = definition as unknown as CollectionDefinition
@@ -64,7 +65,8 @@ export function withBehaviour<
     K,
     Declared & U,
     DeclaredX & X,
-    O
+    O,
+    E
   >
 }
 

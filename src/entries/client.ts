@@ -9,12 +9,17 @@ export type {
   PageItem,
   PageOptions,
   PortableCollection,
-  ResponseItem,
   SaveCallOptions,
   SelectedName,
   TaggedItem,
   WithTag,
 } from '../client/calls.ts'
+export type {
+  RelatedItem,
+  RelationName,
+  ResponseItem,
+  WithRelated,
+} from '../definition/related-items.ts'
 export type { BasicCredential, ClientFetch, ClientOptions, Given } from '../client/options.ts'
 export { RequestError } from '../client/request-error.ts'
 export type { RequestErrorCode, RequestErrorOptions } from '../client/request-error.ts'

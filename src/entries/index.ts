@@ -35,12 +35,17 @@ export {
   type CollectionData,
   type CollectionDefinition,
   type ConcurrencyData,
-  type ExpandData,
   type ReferenceData,
   type UnmanagedData,
 } from '../definition/collection.ts'
 export { computed, type ComputedField } from '../definition/computed.ts'
 export type { OperatorName, OperatorsData } from '../definition/operators.ts'
+export type {
+  ExpandData,
+  ExpandsData,
+  RelationName,
+  WithRelated,
+} from '../definition/related-items.ts'
 export { withBehaviour } from '../definition/with-behaviour.ts'
 export { withCode, type ApplicationsCode, type CollectionCode } from '../definition/with-code.ts'
 export type {
@@ -101,6 +106,7 @@ export type {
   BeforeSave,
   BeforeUpdate,
   CollectionAccess,
+  ExpandOption,
   CollectionLookup,
   Committed,
   EventName,

@@ -2,7 +2,9 @@ import { requireKnown } from '../checks/options.ts'
 import { describe, requirePlainObject } from '../checks/plain-object.ts'
 import type {
   CollectionAccess,
+  ExpandOption,
   FilterOptions,
+  GetOptions,
   PublishedEventName,
   SaveManyResult,
   SaveOptions,
@@ -14,7 +16,7 @@ import type { PublishedCollection } from '../definition/published.ts'
 import { isServiceError } from '../errors.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import { entriesIn } from '../protocol/envelope.ts'
-import type { DataEvent, UpdateEvent } from '../request/event.ts'
+import type { DataEvent, FilterEvent, UpdateEvent } from '../request/event.ts'
 import type { ItemValues, Row } from '../request/query.ts'
 import type { Outcome, PageOutcome } from '../request/outcome.ts'
 import { itemEvent, planDelete, planInsert, planUpdate } from '../request/plan.ts'
@@ -23,7 +25,7 @@ import { itemOf } from '../request/serialize.ts'
 import { requireRight } from '../request/roles.ts'
 import { viewOf, type View } from '../request/view.ts'
 import { changeItem, newItem } from './change.ts'
-import { givenValues, keyOf, lockOf, pageOf, requireSaveOptions } from './conditions.ts'
+import { expandedOf, givenValues, keyOf, lockOf, pageOf, requireSaveOptions } from './conditions.ts'
 import { separateIncrements } from './increments.ts'
 import type { ManyOutcome, ManySaves } from './many.ts'
 import type { Caller } from './runtime.ts'
@@ -66,13 +68,18 @@ class CalledCollection implements Access {
     this.#runner = runner
   }
 
-  readonly filter: Access['filter'] = async (conditions = {}, options = {}) => {
+  readonly filter = (async (
+    conditions: unknown = {},
+    options: FilterOptions & ExpandOption = {},
+  ) => {
     const outcome = await this.#page('filter', conditions, options)
-    const items = outcome.page.rows.map((row) => itemOf(this.#collection, row, outcome.select))
+    const items = outcome.page.rows.map((row, index) =>
+      Object.assign(itemOf(this.#collection, row, outcome.select), outcome.related?.[index]),
+    )
     const { count, notes } = outcome
     const validations = entriesIn(outcome.validations, this.#caller.language)
     return { items, count, validations, ...(notes?.next !== undefined && { next: notes.next }) }
-  }
+  }) as Access['filter']
 
   readonly count: Access['count'] = async (conditions = {}) => {
     const { count } = await this.#page('count', conditions, { limit: 0, count: true })
@@ -84,17 +91,17 @@ class CalledCollection implements Access {
     return found.page.rows.length > 0
   }
 
-  readonly get: Access['get'] = (key, options = {}) =>
+  readonly get = ((key: unknown, options: GetOptions & ExpandOption = {}) =>
     unlessMissing(async () => {
-      requireKnown('get', options, ['lock'])
+      requireKnown('get', options, ['lock', 'expand'])
       const view = this.#viewFor('Filter')
       const conditions = keyConditions(this.#collection, keyOf(this.#collection, key))
       const event = itemEvent(view, conditions)
       const locked = lockOf(options) ? { ...event, query: { ...event.query, lock: true } } : event
-      const result = this.#result(await this.#event(locked))
+      const result = this.#result(await this.#event(this.#expanding(locked, options.expand, 1)))
       if (result.rejected) throw new Error(result.message)
       return result.item
-    })
+    })) as Access['get']
 
   readonly new: Access['new'] = async () => {
     const view = this.#viewFor('Insert')
@@ -190,6 +197,13 @@ class CalledCollection implements Access {
     return manyResult(all, outcome, this.#caller.language)
   }
 
+  /** Returns a Filter that also reads related items. */
+  #expanding(event: FilterEvent, names: readonly string[] | undefined, rows: number): FilterEvent {
+    if (names === undefined) return event
+    const reading = { view: event.view, caller: this.#caller.principal }
+    return { ...event, expanded: expandedOf(reading, names, rows) }
+  }
+
   /** Returns the caller with the warnings that options confirm. */
   #confirming({ ignoreWarnings }: SaveOptions): Caller {
     const ids = ignoreWarnings ?? this.#caller.confirmed
@@ -215,9 +229,10 @@ class CalledCollection implements Access {
   async #page(
     call: string,
     conditions: unknown,
-    options: FilterOptions,
+    options: FilterOptions & ExpandOption,
   ): Promise<PageOutcome & { readonly page: { readonly rows: readonly Row[] } }> {
-    const outcome = await this.#event(pageOf(this.#viewFor('Filter'), conditions, options, call))
+    const page = pageOf(this.#viewFor('Filter'), conditions, options, call)
+    const outcome = await this.#event(this.#expanding(page, options.expand, page.query.limit))
     if (outcome.type !== 'page' || !('rows' in outcome.page)) throw unexpected(outcome)
     return { ...outcome, page: outcome.page }
   }

@@ -4,7 +4,10 @@ import { requirePlainObject } from '../checks/plain-object.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { FilterEvent } from '../request/event.ts'
+import type { Principal } from '../definition/principal.ts'
+import { forbidden } from '../errors.ts'
+import type { Expanded, FilterEvent } from '../request/event.ts'
+import { resolveExpand } from '../request/expand.ts'
 import { givenConditions } from '../request/given-conditions.ts'
 import type { Condition, ItemValues } from '../request/query.ts'
 import { fieldOf, unknownFieldError } from '../request/item-values.ts'
@@ -101,6 +104,36 @@ export function pageOf(
   return { paging: { cursor, estimates: false }, ...event }
 }
 
+/**
+ * Returns the relations whose items a call of application code reads as well, for at most `rows` items. Throws a TypeError
+ * for unknown relations and for too many items, and FORBIDDEN for items that the caller can't read.
+ */
+export function expandedOf(
+  reading: { readonly view: View; readonly caller: Principal },
+  names: readonly string[],
+  rows: number,
+): readonly Expanded[] {
+  const { view, caller } = reading
+  const { application, name, expansions } = view.collection
+  if (!Array.isArray(names) || new Set(names).size < names.length)
+    throw new TypeError('expand must be a list of relations, each of them once.')
+  return resolveExpand(reading, names, rows, {
+    unknown: (relation) => {
+      const known = expansions.map((one) => one.name)
+      return known.includes(relation)
+        ? forbidden({
+            user: caller.user,
+            reason: `the caller can't read the items of ${relation} of ${application}/${name}`,
+          })
+        : new TypeError(`expand: ${name} has no relation ${relation}.`)
+    },
+    tooMany: (_, allowed) =>
+      new TypeError(
+        `expand: there could be more than ${allowed} related items. Set limit, or name fewer relations.`,
+      ),
+  })
+}
+
 /** Returns whether a call locks the items that it reads. Throws a TypeError for another value than a boolean. */
 export function lockOf({ lock = false }: GetOptions): boolean {
   if (typeof lock !== 'boolean') throw new TypeError('lock must be true or false.')
@@ -150,4 +183,4 @@ export function requireSaveOptions(event: string, options: SaveOptions): void {
   throw new TypeError(`${event}: ignoreWarnings must be a list of ids, or 'all'`)
 }
 
-const filterOptions = ['limit', 'offset', 'after', 'sort', 'q', 'count', 'lock']
+const filterOptions = ['limit', 'offset', 'after', 'sort', 'q', 'count', 'lock', 'expand']

@@ -52,7 +52,7 @@ function eventIn(
   if (type === 'Filter' && event.query.lock === true) requireLockable(event, unit)
   if (!isShared && type === 'Filter' && collection.filtersDirectly) {
     const outcome = filterDirectly(event, unit, caller, form)
-    return whenDone(outcome, (read) => complete(read, event, unit, caller))
+    return whenDone(outcome, (read) => complete(read, event, unit, { caller, form }))
   }
   const isServed = collection.serve !== undefined
   if (isShared && isServed && type !== 'Filter') throw notInTransaction(event)
@@ -118,7 +118,8 @@ function eventWithin(
   given: Pick<ScopeSubject, 'form' | 'prepared'>,
 ): MaybePromise<Outcome> {
   return whenDone(perform(event, unit, caller, given), (outcome) => {
-    if (outcome.type !== 'rejected') return complete(outcome, event, unit, caller)
+    if (outcome.type !== 'rejected')
+      return complete(outcome, event, unit, { caller, form: given.form ?? 'rows' })
     if (unit.writes === 0) return outcome
     throw rejectedTooLate(event, unit, outcome)
   })
@@ -129,13 +130,28 @@ function complete(
   outcome: Outcome,
   event: DataEvent,
   unit: Unit,
-  caller: Caller,
+  { caller, form }: { readonly caller: Caller; readonly form: 'text' | 'rows' },
 ): MaybePromise<Outcome> {
   const computed = withComputed(outcome, event, unit.runtime.report)
   if (event.type !== 'Filter' || event.expanded === undefined) return computed
   const others = event.expanded.map(({ expansion }) => expansion.to)
   const within = (own: Unit): MaybePromise<Outcome> =>
-    withRelated(computed, event, (other, form) => eventIn(own, other, caller, form))
+    withRelated(computed, event, {
+      run: (other, part) => eventIn(own, other, caller, part),
+      // One span for each relation, whose lists may be many.
+      traced: ({ expansion }, read) =>
+        traced(
+          {
+            collection: expansion.to,
+            event: 'Filter',
+            principal: caller.principal,
+            nested: true,
+          },
+          read,
+          ({ rejection }) => (rejection === undefined ? 'page' : 'rejected'),
+        ),
+      form,
+    })
   if (unit.transaction !== undefined || others.every((one) => one.filtersDirectly))
     return within(unit)
   // Otherwise each list would need a transaction of its own: a page could take all connections.

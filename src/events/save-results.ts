@@ -57,9 +57,9 @@ export function manyResult(
 type Any = CollectionShape
 
 function savedItem(outcome: Outcome): Item<CollectionShape> {
-  const { collection, item, select } = itemOutcome(outcome)
+  const { collection, item, select, related } = itemOutcome(outcome)
   if (!('row' in item)) throw unexpected(outcome)
-  return itemOf(collection, item.row, select)
+  return Object.assign(itemOf(collection, item.row, select), related)
 }
 
 function itemOutcome(outcome: Outcome): Extract<Outcome, { readonly type: 'item' }> {

@@ -12,31 +12,42 @@ const { name: parameter } = parameters.expand
 // A page without a bound could fill the memory of the process.
 const maxRelated = 2_000
 
+/** How mistakes are thrown: as a ServiceError if a client made them, as a TypeError if application code did. */
+export interface ExpandMistakes {
+  /** The relation is unknown, or the caller can't read its items. */
+  unknown(name: string): Error
+  /** The response could have more related items than allowed. */
+  tooMany(most: number, allowed: number): Error
+}
+
+/** The mistakes of clients: MALFORMED_QUERY. Relations that the caller can't read are unknown. */
+export const clientExpandMistakes: ExpandMistakes = {
+  unknown: (name) => malformedQuery(`Unknown relation in ${parameter}: ${repeatedName(name)}.`),
+  tooMany: (most, allowed) =>
+    malformedQuery(
+      `The response could have ${most} related items, and at most ${allowed} are allowed: lower ${parameters.limit.name}, or name fewer relations in ${parameter}.`,
+    ),
+}
+
 /**
- * Returns the relations that a client asks for, in the order of the definition. `rows` is the most items that the response
- * can have. Throws MALFORMED_QUERY for unknown relations and for those that the caller can't read, which are the same.
+ * Returns the relations that a caller asks for, in the order of the definition. `rows` is the most items that the response
+ * can have.
  */
 export function resolveExpand(
-  view: View,
+  { view, caller }: { readonly view: View; readonly caller: Principal },
   names: readonly string[],
-  caller: Principal,
   rows: number,
+  mistakes: ExpandMistakes = clientExpandMistakes,
 ): readonly Expanded[] {
   const { expansions } = view.collection
   const expanded = expansions
     .filter(({ name }) => names.includes(name))
     .flatMap((expansion) => readableBy(expansion, view, caller) ?? [])
   for (const name of names) {
-    if (!expanded.some(({ expansion }) => expansion.name === name))
-      throw malformedQuery(`Unknown relation in ${parameter}: ${repeatedName(name)}.`)
+    if (!expanded.some(({ expansion }) => expansion.name === name)) throw mistakes.unknown(name)
   }
   const most = rows * expanded.reduce((sum, { expansion }) => sum + expansion.limit, 0)
-  if (most > maxRelated) {
-    const { limit } = parameters
-    throw malformedQuery(
-      `The response could have ${most} related items, and at most ${maxRelated} are allowed: lower ${limit.name}, or name fewer relations in ${parameter}.`,
-    )
-  }
+  if (most > maxRelated) throw mistakes.tooMany(most, maxRelated)
   return expanded
 }
 

@@ -22,12 +22,17 @@ export interface PageNotes {
   readonly isEstimated: boolean
 }
 
+/** The members of an item that are related items, by relation. */
+export type Related = Readonly<ItemValues>
+
 /** A page of items, as rows or as the JSON text that storage wrote. */
 export interface PageOutcome {
   readonly type: 'page'
   readonly collection: PublishedCollection
   readonly select: readonly string[]
   readonly page: { readonly rows: readonly Row[] } | { readonly items: readonly JsonText[] }
+  /** The related items of each row, for application code; absent if there are none, and of a page as text. */
+  readonly related?: readonly Related[]
   readonly count: number | null
   readonly validations: readonly ValidationEntry[]
   /** Absent if its collection has neither cursors nor estimated counts. */
@@ -40,6 +45,8 @@ export interface ItemOutcome {
   readonly collection: PublishedCollection
   readonly select: readonly string[]
   readonly item: { readonly row: Row } | { readonly json: JsonText }
+  /** As in a {@link PageOutcome}. */
+  readonly related?: Related
   readonly validations: readonly ValidationEntry[]
   /** The stored row of an item that a handler may have changed; absent if none has received it. */
   readonly stored?: Row

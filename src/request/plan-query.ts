@@ -116,7 +116,7 @@ export function resolvePageQuery(
   const planned = withExpanded(
     withComputed(page, collection, resolveComputed(listed, fields)),
     collection,
-    expand && resolveExpand(view, expand, caller, page.limit),
+    expand && resolveExpand({ view, caller }, expand, page.limit),
   )
   const { hasCursor, estimatesCount: estimates } = collection
   if (!hasCursor && !estimates) return planned
@@ -161,7 +161,7 @@ export function resolveItemQuery(
 ): PlannedQuery {
   const { collection } = view
   const { expand, ...others } = query.collection
-  const expanded = expand && resolveExpand(view, expand, caller, 1)
+  const expanded = expand && resolveExpand({ view, caller }, expand, 1)
   if (Object.keys(others).length > 0) {
     throw malformedQuery(
       collection.expansions.length === 0

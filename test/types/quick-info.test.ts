@@ -181,8 +181,8 @@ const shown: Readonly<Record<string, string>> = {
 
   item: `const item: ${itemText} | undefined`,
   got: `const got: ${itemText} | undefined`,
-  get: `(method) get(key: number, options?: GetOptions): Promise<${itemText} | undefined>`,
-  own: `(method) get(key: number, options?: GetOptions): Promise<${itemText} | undefined>`,
+  get: `(method) get<never>(key: number, options?: (GetOptions & ExpandOption<never>) | undefined): Promise<${itemText} | undefined>`,
+  own: `(method) get<never>(key: number, options?: (GetOptions & ExpandOption<never>) | undefined): Promise<${itemText} | undefined>`,
   result: `const result: SaveResult<${itemText}, ${names}>`,
   many: `const many: ManyResult<${itemText}, ${names}, number>`,
   keyOfMany: `(property) EntryOfMany<${names}, number>.key: number | null | undefined`,
@@ -257,7 +257,7 @@ describe('the quick info of an editor', () => {
     )
     expect(opened.quickInfo('insertMany')).toContain(`values: readonly ${insertText}[], options`)
     expect(opened.quickInfo('filter')).toContain(
-      `filter(conditions?: ${conditionsText} | undefined`,
+      `filter<never>(conditions?: ${conditionsText} | undefined`,
     )
     expect(opened.quickInfo('remoteFilter')).toContain(`Promise<ItemPage<${responseText}>>`)
   })
