@@ -20,7 +20,11 @@ export async function importDocument(given: Given, context: CommandContext): Pro
     writes: 'endpoints',
     reads: [file],
   })
-  const options = { isStrict: given.has('strict') }
+  const options = {
+    isStrict: given.has('strict'),
+    check: given.has('check'),
+    largeNumbers: given.one('large-numbers') as ImportOptions['largeNumbers'],
+  }
   const imported = await read(resolve(context.workingFolder, file), options, context)
   await saveFile(path, Buffer.from(imported.text))
   for (const note of imported.notes) context.note(printable(note))

@@ -11,6 +11,7 @@ export const callErrorCodes = {
   PRIVATE_ADDRESS: 'its host has a private address',
   IN_TRANSACTION:
     'a write transaction is open; make the call before the transaction, or send it through an outbox',
+  FILE_FAILED: 'a file of the request could not be read',
   NAME_NOT_FOUND: 'its host name could not be resolved',
   CONNECTION_FAILED: 'the connection failed',
   TLS_FAILED: 'the certificate or the TLS connection was not accepted',
@@ -35,7 +36,7 @@ export type CallErrorCode = keyof typeof callErrorCodes
 export interface CallErrorOptions {
   readonly status?: number | undefined
   readonly retryAfter?: number | undefined
-  /** Completes the message. It must not contain anything of a response, a credential or an input value. */
+  /** Completes the message. It must not contain values of a response, of an input or of a credential. */
   readonly detail?: string | undefined
   readonly response?: EndpointResponse | undefined
   /** The beginning of a body; see {@link CallError.excerpt}. */
@@ -46,8 +47,8 @@ export interface CallErrorOptions {
 const brand = Symbol.for('rowgate.CallError')
 
 /**
- * The error of a failed call. Its message names the endpoint and the reason; it contains nothing of the
- * response's body, of the credentials or of the values that were sent.
+ * The error of a failed call. Its message names the endpoint, the reason and the place in the response, in which names
+ * that may be data are `*`. It contains no values of the response's body, of the credentials or of the input.
  */
 export class CallError extends Error {
   readonly code: CallErrorCode

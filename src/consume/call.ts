@@ -3,13 +3,18 @@ import type { LargeNumbers } from './connection/json-text.ts'
 /** The methods of endpoints. */
 export type EndpointMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
+/**
+ * How the body of a response is read: as JSON, as lines with a JSON value each (NDJSON), which become a list, or as text.
+ */
+export type ResponseFormat = 'json' | 'lines' | 'text'
+
 /** A response with a status of 200 to 299. */
 export interface EndpointResponse<Response = unknown> {
   readonly status: number
   readonly headers: Headers
   /** The URL that responded, without its query, which may contain credentials. */
   readonly url?: string | undefined
-  /** The checked JSON value; null if the response has no body. */
+  /** The checked value; null if the response has no body. */
   readonly body: Response
 }
 
@@ -35,6 +40,22 @@ export interface CallOptions {
   readonly url?: string | undefined
 }
 
+/** The body of a request as it is sent. */
+export interface RequestBody {
+  /** The media type. */
+  readonly type: string
+  readonly content: string | Uint8Array | BodyStream
+}
+
+/** A body that is read while it is sent. */
+export interface BodyStream {
+  /** The number of bytes; undefined if it is unknown. */
+  readonly size: number | undefined
+  /** Returns whether it can be opened: a stream can be sent once. */
+  canOpen(): boolean
+  open(): ReadableStream<Uint8Array>
+}
+
 /** A request as an endpoint describes it, before a connection adds its URL, headers and credentials. */
 export interface EndpointRequest {
   /** The name of the endpoint. */
@@ -46,10 +67,14 @@ export interface EndpointRequest {
   readonly path: string
   readonly query: readonly (readonly [name: string, value: string])[]
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** The JSON of the body; undefined if there is none. */
-  readonly body: string | undefined
-  /** How numbers in the response are read that a double can't hold. */
-  readonly largeNumbers: LargeNumbers
+  /** The body; undefined if there is none. */
+  readonly body: RequestBody | undefined
+  /** The media types that are accepted. Default: by `as`. */
+  readonly accept?: string | undefined
+  /** How the body of the response is read. */
+  readonly as?: ResponseFormat | undefined
+  /** How numbers in the response are read that a double can't hold. Default: as the connection states. */
+  readonly largeNumbers?: LargeNumbers | undefined
   /** Whether the body of a successful response is not read. */
   readonly ignoresBody: boolean
   readonly options: CallOptions

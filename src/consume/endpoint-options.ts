@@ -3,9 +3,12 @@ import { nonEmpty } from '../checks/option-shapes.ts'
 import { mistaken, type Mistake } from '../checks/mistakes.ts'
 import { completeOptions } from '../checks/options.ts'
 import { suggestion } from '../checks/nearest-name.ts'
-import type { EndpointMethod } from './call.ts'
+import { formStyles } from './body/form.ts'
+import { bodyKind, isMediaType } from './body/media-type.ts'
+import type { BodyEncoding } from './body/request-body.ts'
+import type { EndpointMethod, ResponseFormat } from './call.ts'
 import { headerMistakes } from './connection/header-names.ts'
-import type { LargeNumbers } from './connection/json-text.ts'
+import { largeNumbersOption, type LargeNumbers } from './connection/json-text.ts'
 import { optionsOf, type Parameters } from './parameters.ts'
 import { pathTemplate, type PathTemplate } from './path-template.ts'
 import type { Schema } from './schema.ts'
@@ -18,6 +21,7 @@ export interface EndpointOptions<
   HeaderTypes extends Parameters = Parameters,
   Body extends Schema | undefined = Schema | undefined,
   Response extends Schema | undefined = Schema | undefined,
+  As extends ResponseFormat | undefined = ResponseFormat | undefined,
 > {
   /** Names the endpoint in errors and traces: `create-shipment`. */
   readonly name: string
@@ -31,15 +35,26 @@ export interface EndpointOptions<
   readonly query?: Query | undefined
   /** The parameters that are sent as headers. Default: none. */
   readonly headers?: HeaderTypes | undefined
-  /** The schema of the request's body, which is sent as JSON. Default: no body. */
+  /** The schema of the request's body. Default: no body. */
   readonly body?: Body | undefined
+  /**
+   * The media type of the request's body. `application/json` and types that end with `+json` are sent as JSON,
+   * `application/x-www-form-urlencoded` and `multipart/form-data` as forms; the body of another type is a string, bytes,
+   * or a file. Default: `application/json`.
+   */
+  readonly bodyType?: string | undefined
+  /** How the lists and objects of a form are sent. Default: `repeated`. */
+  readonly encoding?: BodyEncoding | undefined
   /** The schema of the response's body. Default: any JSON. */
   readonly response?: Response | undefined
   /**
-   * What happens to numbers in a response that a double can't hold: integers above 2^53 and 1e999.
-   * `reject`: the call fails. `string`: the number as it is written becomes a string. `exact`: each number that a
-   * double does not hold exactly becomes a `JsonNumber`, which json fields store with all its digits. Default: `reject`.
+   * How the response is read, whatever its media type is: `json`, `lines` (NDJSON), which becomes a list, or `text`.
+   * Default: as JSON, which its media type must state.
    */
+  readonly as?: As
+  /** The media types that the `Accept` header names. Default: JSON, or by `as`. */
+  readonly accept?: string | undefined
+  /** What happens to numbers in a response that a double can't hold. Default: as the connection states. */
   readonly largeNumbers?: LargeNumbers | undefined
 }
 
@@ -56,13 +71,18 @@ export interface EndpointData {
   readonly headers: Parameters
   /** The schema of the request's body; undefined if requests have none. */
   readonly body: Schema | undefined
+  /** The media type of the request's body. */
+  readonly bodyType: string
+  readonly encoding: BodyEncoding | undefined
+  readonly as: ResponseFormat | undefined
+  readonly accept: string | undefined
   /** The schema of the response's body; undefined if any JSON is accepted. */
   readonly response: Schema | undefined
 }
 
 /** The complete options of an endpoint. */
 export interface EndpointDescription extends EndpointData {
-  readonly largeNumbers: LargeNumbers
+  readonly largeNumbers: LargeNumbers | undefined
   readonly template: PathTemplate
 }
 
@@ -89,6 +109,13 @@ function isSchema(value: unknown): boolean {
   return typeof standard?.validate === 'function'
 }
 
+const mediaType = z.string().check(z.refine(isMediaType, { error: 'must be a media type' }))
+const style = z.enum(formStyles)
+const encoding = z.strictObject({
+  style: z.optional(style),
+  contentType: z.optional(mediaType),
+})
+
 const shape = z.strictObject({
   name: z
     .string()
@@ -99,14 +126,21 @@ const shape = z.strictObject({
   query: parameters,
   headers: parameters,
   body: z.optional(schema),
+  bodyType: z._default(mediaType, 'application/json'),
+  encoding: z.optional(z.union([style, z.record(z.string(), z.union([style, encoding]))])),
   response: z.optional(schema),
-  largeNumbers: z._default(z.enum(['reject', 'string', 'exact']), 'reject'),
+  as: z.optional(z.enum(['json', 'lines', 'text'])),
+  accept: z.optional(z.string().check(z.regex(/^[\x20-\x7e]+$/, 'must be media types'))),
+  largeNumbers: z.optional(largeNumbersOption),
 } satisfies Record<keyof EndpointOptions, z.ZodMiniType>)
 
 /** Checks and completes the options of an endpoint. Throws a TypeError that lists every mistake. */
 export function completeEndpoint(given: object): EndpointDescription {
-  const { body, response, ...complete } = completeOptions('endpoint', shape, given)
-  const description = { ...complete, body, response, template: pathTemplate(complete.path) }
+  const completed = completeOptions('endpoint', shape, given)
+  const { body, response, largeNumbers, encoding, as, accept, ...complete } = completed
+  const template = pathTemplate(complete.path)
+  const optional = { body, response, largeNumbers, encoding, as, accept }
+  const description = { ...complete, ...optional, template }
   const mistakes = mistakesOf(description)
   if (mistakes.length > 0) throw mistaken(mistakes)
   return Object.freeze({
@@ -142,10 +176,13 @@ function mistakesOf(description: EndpointDescription): readonly Mistake[] {
       place: `endpoint.${name}`,
       advice: 'has the name of another part of the input; rename it and state `name`',
     }))
-  const headers = Object.entries(description.headers).map(([name, options]) => ({
-    place: place('headers', name),
-    name: optionsOf(options).name ?? name,
-  }))
+  const headers = [
+    ...(description.accept === undefined ? [] : [{ place: 'endpoint.accept', name: 'accept' }]),
+    ...Object.entries(description.headers).map(([name, options]) => ({
+      place: place('headers', name),
+      name: optionsOf(options).name ?? name,
+    })),
+  ]
   const lists = (['parameters', 'headers'] as const).flatMap((group) =>
     Object.entries(description[group])
       .filter(([, options]) => optionsOf(options).list === 'repeated')
@@ -154,6 +191,32 @@ function mistakesOf(description: EndpointDescription): readonly Mistake[] {
   const bodies =
     body !== undefined && method === 'GET'
       ? [{ place: 'endpoint.body', advice: 'must be absent: a GET request has no body' }]
-      : []
+      : bodyMistakes(description)
   return [...unknown, ...repeated, ...headerMistakes(headers), ...lists, ...bodies]
+}
+
+function bodyMistakes({ body, bodyType, encoding }: EndpointDescription): readonly Mistake[] {
+  const kind = bodyKind(bodyType)
+  const isForm = kind === 'form' || kind === 'multipart'
+  const mistakes: Mistake[] = []
+  if (body === undefined && bodyType !== 'application/json')
+    mistakes.push({ place: 'endpoint.body', advice: 'is missing: bodyType needs its schema' })
+  if (/^multipart\//i.test(bodyType) && bodyType !== 'multipart/form-data')
+    mistakes.push({ place: 'endpoint.bodyType', advice: 'must be multipart/form-data' })
+  if (encoding !== undefined && !isForm)
+    mistakes.push({
+      place: 'endpoint.encoding',
+      advice: 'is only possible in a form: state bodyType',
+    })
+  if (kind !== 'form' || typeof encoding !== 'object') return mistakes
+  const others = Object.entries(encoding).filter(
+    ([, own]) => typeof own === 'object' && own.contentType !== undefined,
+  )
+  return [
+    ...mistakes,
+    ...others.map(([name]) => ({
+      place: `endpoint.encoding.${name}.contentType`,
+      advice: 'is only possible in multipart/form-data; for JSON, state the style json',
+    })),
+  ]
 }

@@ -1,5 +1,6 @@
-import type { CallOptions, EndpointResponse } from './call.ts'
-import { CallError } from './call-error.ts'
+import type { CallOptions, EndpointResponse, ResponseFormat } from './call.ts'
+import { CallError, callErrorCodes } from './call-error.ts'
+import { shownPath } from './connection/json-pointer.ts'
 import type { Connection, ReadStream } from './connection/connection.ts'
 import { excerptOf } from './connection/read-response.ts'
 import { completeEndpoint, type EndpointData, type EndpointOptions } from './endpoint-options.ts'
@@ -8,7 +9,7 @@ import { type PathParameterNames, pathTemplate } from './path-template.ts'
 import { stringifyJson } from '../protocol/json-text.ts'
 import { transactionDetector } from '../observation/open-transaction.ts'
 import { buildRequest } from './request.ts'
-import type { InputOf, OutputOf, Schema } from './schema.ts'
+import type { InputOf, OutputOf, Schema, SchemaIssue } from './schema.ts'
 
 /** The part of a URL that an API accepts calls at: a method and a path of a connection. */
 export interface Endpoint<Input = unknown, Response = unknown> extends EndpointData {
@@ -55,6 +56,15 @@ export type EndpointInput<
     (undefined extends Body ? unknown : { body: InputOf<Body> })
 >
 
+/** The type of the body of an endpoint's response. */
+export type ResponseBody<Response, As> = [Response] extends [undefined]
+  ? As extends 'text'
+    ? string
+    : As extends 'lines'
+      ? readonly unknown[]
+      : unknown
+  : OutputOf<Response>
+
 const transactions = transactionDetector()
 
 /**
@@ -68,38 +78,42 @@ export function endpoint<
   const HeaderTypes extends Parameters = None,
   Body extends Schema | undefined = undefined,
   Response extends Schema | undefined = undefined,
+  const As extends ResponseFormat | undefined = undefined,
 >(
   connection: Connection,
-  options: EndpointOptions<Path, PathTypes, Query, HeaderTypes, Body, Response> &
+  options: EndpointOptions<Path, PathTypes, Query, HeaderTypes, Body, Response, As> &
     NoOthers<PathTypes, PathParameterNames<Path>>,
-): Endpoint<EndpointInput<Path, PathTypes, Query, HeaderTypes, Body>, OutputOf<Response>> {
+): Endpoint<EndpointInput<Path, PathTypes, Query, HeaderTypes, Body>, ResponseBody<Response, As>> {
   const description = completeEndpoint(options)
   const { template: _template, largeNumbers: _largeNumbers, ...data } = description
   type Input = EndpointInput<Path, PathTypes, Query, HeaderTypes, Body>
+  type Output = ResponseBody<Response, As>
   transactions.start()
 
   async function call(
     input: Input,
     callOptions: CallOptions = {},
-  ): Promise<EndpointResponse<OutputOf<Response>>> {
+  ): Promise<EndpointResponse<Output>> {
     requireOutside(data.name)
     const request = await buildRequest(description, input, callOptions)
     const response = await connection.exchange(request)
     return Object.freeze({ ...response, body: await checked(response) })
   }
 
-  async function checked({ status, body }: EndpointResponse): Promise<OutputOf<Response>> {
-    if (data.response === undefined) return body as OutputOf<Response>
+  async function checked({ status, body }: EndpointResponse): Promise<Output> {
+    if (data.response === undefined) return body as Output
     let cause: unknown
+    let detail: string | undefined
     try {
       const result = await data.response['~standard'].validate(body)
-      if (result.issues === undefined) return result.value as OutputOf<Response>
+      if (result.issues === undefined) return result.value as Output
+      detail = mismatch(result.issues, data.response)
     } catch (error) {
       // A check or a transformation of the application. The call had its effect.
       cause = error
     }
     const excerpt = excerptOf(Buffer.from(stringifyJson(body) ?? ''))
-    throw new CallError('INVALID_RESPONSE', data.name, { status, excerpt, cause })
+    throw new CallError('INVALID_RESPONSE', data.name, { status, excerpt, cause, detail })
   }
 
   return Object.freeze({ ...data, connection, call })
@@ -117,12 +131,19 @@ export async function readStream<Input, Result>(
   read: ReadStream<Result>,
   options: CallOptions = {},
 ): Promise<Result> {
-  const { name, method, path, parameters, query, headers, body } = endpoint
-  const data = { name, method, path, parameters, query, headers, body }
-  const template = pathTemplate(path)
-  const description = { ...data, template, largeNumbers: 'reject' as const }
-  requireOutside(name)
+  const { connection: _connection, call: _call, response: _response, ...data } = endpoint
+  const description = { ...data, template: pathTemplate(data.path), largeNumbers: undefined }
+  requireOutside(data.name)
   return endpoint.connection.stream(await buildRequest(description, input, options), read)
+}
+
+/** Describes where a response does not match its schema. The message of an issue may quote the value. */
+function mismatch([issue]: readonly SchemaIssue[], schema: Schema): string {
+  const keys = (issue?.path ?? []).map((part) => (typeof part === 'object' ? part.key : part))
+  const place = shownPath(keys.map((key) => (typeof key === 'number' ? key : String(key))))
+  const isOwn = schema['~standard'].vendor === 'rowgate' && issue !== undefined
+  const keyword = isOwn ? ` (${issue.message})` : ''
+  return `${callErrorCodes.INVALID_RESPONSE}${place === '' ? '' : ` at ${place}`}${keyword}`
 }
 
 // Other writers would wait for the response, and a rollback could not undo the call.

@@ -1,7 +1,8 @@
 import { requireKnown } from '../checks/options.ts'
 import { requirePlainJson, requirePlainObject } from '../checks/plain-object.ts'
-import { stringifyJson } from '../protocol/json-text.ts'
-import type { CallOptions, EndpointRequest } from './call.ts'
+import { bodyKind } from './body/media-type.ts'
+import { writeBody } from './body/request-body.ts'
+import type { CallOptions, EndpointRequest, RequestBody } from './call.ts'
 import { CallError } from './call-error.ts'
 import type { EndpointDescription } from './endpoint-options.ts'
 import type { Schema } from './schema.ts'
@@ -19,7 +20,7 @@ export async function buildRequest(
   input: unknown,
   options: CallOptions,
 ): Promise<EndpointRequest> {
-  const { name, method, path: template, largeNumbers, response } = description
+  const { name, method, path: template, largeNumbers, accept, as, response } = description
   const ignoresBody = response !== undefined && 'ignoresBody' in response
   requireCallOptions(options)
   // An endpoint without parameters needs no input.
@@ -32,7 +33,7 @@ export async function buildRequest(
   if (unsendable !== undefined) throw invalid(name, unsendable[0])
   const body = await bodyOf(description, values)
   const sent = { endpoint: name, method, template, path, query, headers, body, options }
-  return { ...sent, largeNumbers, ignoresBody }
+  return { ...sent, largeNumbers, accept, as, ignoresBody }
 }
 
 const callOptions = ['signal', 'timeout', 'maxResponseBytes', 'idempotencyKey', 'baseUrl', 'url']
@@ -77,22 +78,19 @@ function allPairs(
 }
 
 async function bodyOf(
-  { name, body }: RequestDescription,
+  { name, body, bodyType, encoding }: RequestDescription,
   values: Readonly<Record<string, unknown>>,
-): Promise<string | undefined> {
+): Promise<RequestBody | undefined> {
   if (body === undefined) return undefined
   const given = own(values, 'body')
-  requirePlainJson('The body', given, name)
+  if (bodyKind(bodyType) !== 'other') requirePlainJson('The body', given, name)
   const result = await body['~standard'].validate(given)
   if (result.issues !== undefined) throw invalid(name, 'body')
-  try {
-    const json = stringifyJson(result.value)
-    // A schema that accepts undefined describes a body that may be absent.
-    if (json !== undefined || result.value === undefined) return json
-  } catch {
-    // A cycle, or a bigint.
-  }
-  throw invalid(name, 'body')
+  // A schema that accepts undefined describes a body that may be absent.
+  if (result.value === undefined) return undefined
+  const written = writeBody(result.value, { endpoint: name, type: bodyType, encoding })
+  if (written === undefined) throw invalid(name, 'body')
+  return written
 }
 
 function own(values: Readonly<Record<string, unknown>>, name: string): unknown {

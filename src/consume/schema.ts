@@ -1,5 +1,6 @@
-import { requirePlainPrototype } from '../checks/plain-object.ts'
-import type { Ajv2020 } from 'ajv/dist/2020.js'
+import { requirePlainObject, requirePlainPrototype } from '../checks/plain-object.ts'
+import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js'
+import { isJsonNumber } from '../protocol/json-number.ts'
 import { keysOf } from './json-path.ts'
 
 /**
@@ -73,7 +74,7 @@ export function ignoredBody(): IgnoredBodySchema {
 
 /** A schema that is written in JSON Schema. */
 export interface JsonSchemaSchema<Value> extends Schema<Value> {
-  readonly jsonSchema: object
+  readonly jsonSchema: object | boolean
 }
 
 /**
@@ -83,18 +84,34 @@ export interface JsonSchemaSchema<Value> extends Schema<Value> {
  */
 export function jsonSchema<Value = unknown>(schema: object): JsonSchemaSchema<Value> {
   requirePlainPrototype('The schema', schema, 'jsonSchema')
-  let compiled: Promise<(value: unknown) => SchemaResult<Value>> | undefined
-  return Object.freeze({
-    jsonSchema: schema,
-    '~standard': {
-      version: 1 as const,
-      vendor: 'rowgate',
-      validate: async (value: unknown) => {
-        compiled ??= compile<Value>(schema)
-        return (await compiled)(value)
+  return jsonSchemas({})<Value>(schema)
+}
+
+/**
+ * Returns a function that returns schemas as {@link jsonSchema} does, which may refer to common definitions:
+ * `{ $ref: 'rowgate:definitions#/$defs/Order' }`. The definitions may refer to each other in the same way. Each is
+ * compiled once, at the first check that needs it.
+ */
+export function jsonSchemas(
+  definitions: Readonly<Record<string, object | boolean>>,
+): <Value = unknown>(schema: object | boolean) => JsonSchemaSchema<Value> {
+  requirePlainObject('The definitions', definitions, 'jsonSchemas')
+  let compiler: Promise<Ajv2020> | undefined
+  return <Value>(schema: object | boolean) => {
+    let compiled: Promise<(value: unknown) => SchemaResult<Value>> | undefined
+    return Object.freeze({
+      jsonSchema: schema,
+      '~standard': {
+        version: 1 as const,
+        vendor: 'rowgate',
+        validate: async (value: unknown) => {
+          compiler ??= compilerOf(definitions)
+          compiled ??= compile<Value>(schema, compiler)
+          return (await compiled)(value)
+        },
       },
-    },
-  })
+    })
+  }
 }
 
 /** The literal types of a sample as the types of their values: `string` for `'DHL'`. */
@@ -121,23 +138,54 @@ function unchecked<Value>(): Schema<Value> {
 }
 
 // Loaded on first use: most endpoints have no JSON Schema.
-async function compile<Value>(schema: object): Promise<(value: unknown) => SchemaResult<Value>> {
+async function compilerOf(definitions: object): Promise<Ajv2020> {
   const { Ajv2020: Compiler } = (await import('ajv/dist/2020.js')) as { Ajv2020: typeof Ajv2020 }
+  const compiler = new Compiler({ strict: false, validateFormats: false, logger: false })
+  try {
+    return compiler.addSchema({ $id: 'rowgate:definitions', $defs: definitions })
+  } catch (cause) {
+    throw new TypeError('jsonSchemas: a definition is not a JSON Schema.', { cause })
+  }
+}
+
+async function compile<Value>(
+  schema: object | boolean,
+  compiler: Promise<Ajv2020>,
+): Promise<(value: unknown) => SchemaResult<Value>> {
+  const ajv = await compiler
   let validate: ReturnType<Ajv2020['compile']>
   try {
-    validate = new Compiler({ strict: false, validateFormats: false, logger: false }).compile(
-      schema,
-    )
+    validate = ajv.compile(schema)
   } catch (error) {
     throw new TypeError('jsonSchema: the JSON Schema is invalid.', { cause: error })
   }
   return (value) => {
-    if (validate(value)) return { value: value as Value }
-    return {
-      issues: (validate.errors ?? []).map(({ instancePath, keyword }) => ({
-        message: keyword,
-        path: keysOf(instancePath).slice(1),
-      })),
-    }
+    if (validate(withPlainNumbers(value))) return { value: value as Value }
+    const issues = (validate.errors ?? []).map(issueOf)
+    // Of the errors of several alternatives, the deepest one is of the alternative that fits best.
+    return { issues: issues.toSorted((one, other) => other.path.length - one.path.length) }
   }
+}
+
+function issueOf({ instancePath, keyword, params }: ErrorObject) {
+  const { missingProperty } = params as { readonly missingProperty?: string }
+  const missing = missingProperty === undefined ? [] : [missingProperty]
+  return { message: keyword, path: [...keysOf(instancePath).slice(1), ...missing] }
+}
+
+/** Returns a value in which numbers with more digits than a double are doubles, as JSON Schema knows them. */
+function withPlainNumbers(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (isJsonNumber(value)) return Number(value)
+  if (Array.isArray(value)) {
+    const list = value.map(withPlainNumbers)
+    return list.every((each, index) => each === value[index]) ? value : list
+  }
+  const entries = Object.entries(value).map(
+    ([name, each]) => [name, withPlainNumbers(each)] as const,
+  )
+  const members = value as Readonly<Record<string, unknown>>
+  return entries.every(([name, each]) => each === members[name])
+    ? value
+    : Object.fromEntries(entries)
 }

@@ -1,9 +1,17 @@
+export { file } from '../consume/body/file.ts'
+export type { FileContent, FileOptions, FilePart, FileStream } from '../consume/body/file.ts'
+export type { FormStyle } from '../consume/body/form.ts'
+export type { CompleteEncoding } from '../consume/body/multipart.ts'
+export type { BodyEncoding, MemberEncoding } from '../consume/body/request-body.ts'
 export type { Authentication, Secret } from '../consume/connection/authentication.ts'
 export type {
+  BodyStream,
   CallOptions,
   EndpointMethod,
   EndpointRequest,
   EndpointResponse,
+  RequestBody,
+  ResponseFormat,
 } from '../consume/call.ts'
 export { CallError, callErrorCodes, isCallError } from '../consume/call-error.ts'
 export type { CallErrorCode, CallErrorOptions } from '../consume/call-error.ts'
@@ -12,7 +20,7 @@ export { connection } from '../consume/connection/connection.ts'
 export type { Connection, ReadStream } from '../consume/connection/connection.ts'
 export type { ConnectionOptions } from '../consume/connection/connection-options.ts'
 export { endpoint, readStream } from '../consume/endpoint.ts'
-export type { Endpoint, EndpointInput } from '../consume/endpoint.ts'
+export type { Endpoint, EndpointInput, ResponseBody } from '../consume/endpoint.ts'
 export type { EndpointOptions } from '../consume/endpoint-options.ts'
 export type {
   Parameter,
@@ -24,7 +32,7 @@ export type {
 export type { Fetch } from '../consume/connection/node-fetch.ts'
 export type { LargeNumbers } from '../consume/connection/json-text.ts'
 export type { PathParameterNames } from '../consume/path-template.ts'
-export { ignoredBody, jsonSchema, sample, typed } from '../consume/schema.ts'
+export { ignoredBody, jsonSchema, jsonSchemas, sample, typed } from '../consume/schema.ts'
 export type {
   IgnoredBodySchema,
   InputOf,

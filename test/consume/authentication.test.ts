@@ -8,10 +8,11 @@ interface TokenRequest {
   readonly body: string
 }
 
-const tokens = { issued: 0, requests: [] as TokenRequest[], response: {} as object, status: 200 }
+const none = { issued: 0, response: {} as object, status: 200 }
+const tokens = { ...none, requests: [] as TokenRequest[], failures: [] as number[] }
 let valid: string | undefined
 beforeEach(() => {
-  Object.assign(tokens, { issued: 0, requests: [], response: {}, status: 200 })
+  Object.assign(tokens, { ...none, requests: [], failures: [] })
   valid = undefined
 })
 
@@ -28,7 +29,11 @@ const server = await startServer((request, response) => {
   request.on('end', () => {
     tokens.requests.push({ authorization, body })
     const access_token = `token-${++tokens.issued}`
-    const { status } = tokens
+    const status = tokens.failures.shift() ?? tokens.status
+    if (status === 0) {
+      request.socket.destroy()
+      return
+    }
     respond(
       response,
       { access_token, token_type: 'Bearer', expires_in: 3600, ...tokens.response },
@@ -158,6 +163,38 @@ describe('client credentials', () => {
     expect(error).toMatchObject({ code: 'AUTHENTICATION_FAILED', endpoint: 'get' })
     expect(`${error.message} ${String(error.cause)}`).not.toContain('secret')
     expect(error.message).toMatch(/no credentials could be obtained/)
+  })
+
+  test('are accepted from a response with the status 201', async () => {
+    tokens.status = 201
+    expect((await getWith(options).call({})).body).toMatchObject({
+      authorization: 'Bearer token-1',
+    })
+  })
+
+  test.each([
+    ['the status 503', 503],
+    ['the status 429', 429],
+    ['a connection error', 0],
+  ])('are requested again after %s', async (_what, status) => {
+    tokens.failures = [status, status]
+    const get = getWith(options)
+    const [one, other] = await Promise.all([get.call({}), get.call({})])
+    expect([one.body, other.body]).toMatchObject(Array(2).fill({ authorization: 'Bearer token-3' }))
+    expect(tokens.requests).toHaveLength(3)
+  })
+
+  test('are requested as often as the connection states, and once after a status that stays', async () => {
+    tokens.failures = Array<number>(9).fill(503)
+    expect(await rejection(getWith(options).call({}))).toMatchObject({
+      code: 'AUTHENTICATION_FAILED',
+    })
+    expect(tokens.requests).toHaveLength(3)
+    tokens.failures = [400]
+    expect(await rejection(getWith(options).call({}))).toMatchObject({
+      code: 'AUTHENTICATION_FAILED',
+    })
+    expect(tokens.requests).toHaveLength(4)
   })
 
   test('are only sent to a private address that is allowed', async () => {

@@ -35,12 +35,13 @@ test.each([
   ['{"a": 1, "a": 2}', 'invalid'],
   ['{"a": 1, "\\u0061": 2}', 'invalid'],
   ['[{"b": {"a": 1, "a": 1}}]', 'invalid'],
-  ['9007199254740992', 'invalid'],
-  ['-1e400', 'invalid'],
+  ['9007199254740992', 'large number', ''],
+  ['[-1e400]', 'large number', '/0'],
+  ['[-1e400', 'invalid'],
   ['{12345678901234567890                    : 1}', 'invalid'],
   ['['.repeat(100_000), 'too deep'],
-])('%s is rejected', (text, problem) => {
-  expect(parseResponse(text, limits)).toEqual({ problem })
+])('%s is rejected', (text, problem, place?: string) => {
+  expect(parseResponse(text, limits)).toEqual({ problem, place })
 })
 
 test.each(['9007199254740991', '-9007199254740991', '1e300', '"12345678901234567890"', '1.5e-999'])(

@@ -175,7 +175,10 @@ describe('paging ends with an error', () => {
 
 test.each([
   [{ paging: { kind: 'offset', parameter: 'ofset' } }, /did you mean offset/],
-  [{ paging: { kind: 'scroll' } }, /pages\.paging\.kind: must be offset, page, cursor or link/],
+  [
+    { paging: { kind: 'scroll' } },
+    /pages\.paging\.kind: must be offset, page, cursor, url or link/,
+  ],
   [{ paging: { kind: 'link' }, maxPage: 3 }, /did you mean maxPages/],
   [{}, /paging/],
 ])('the options %o are rejected', (options, message) => {

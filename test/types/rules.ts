@@ -159,3 +159,10 @@ rule(createShipment, {
 })
 // @ts-expect-error an unknown option
 rule(createShipment, { from, into, sett: {}, set: { tracking: 'tracking', orderId: 'tracking' } })
+rule(createShipment, {
+  from,
+  into,
+  // @ts-expect-error a field that is not the key
+  upsertBy: ['orderId'],
+  set: { tracking: 'tracking', orderId: 'tracking' },
+})

@@ -44,6 +44,16 @@ export const toolCommands: readonly Command[] = [
         name: 'strict',
         description: 'Reject a document for everything that the specification does not allow',
       },
+      {
+        name: 'check',
+        description: 'Check responses at run time against the schemas of the document',
+      },
+      {
+        name: 'large-numbers',
+        value: 'how',
+        choices: ['reject', 'string', 'exact'],
+        description: 'What happens to numbers in responses that a double can not hold',
+      },
     ],
     withoutService: true,
     isReading: true,

@@ -1,8 +1,11 @@
 import type { AuthorizationServer, Client, ClientAuth } from 'oauth4webapi'
 import { runtime } from '../../runtime.ts'
-import { withinTime } from './deadline.ts'
+import { CallError } from '../call-error.ts'
+import { wait, withinTime, type Deadline } from './deadline.ts'
+import { callErrorOf } from './failure.ts'
 import type { Fetch } from './node-fetch.ts'
 import { boundedBytes } from '../../bounded-bytes.ts'
+import { retryAfterOf, retryDelay } from './retry.ts'
 
 /** The options of OAuth 2 client credentials (RFC 6749). */
 export interface ClientCredentialsOptions {
@@ -31,8 +34,10 @@ export interface Tokens {
 export interface TokenAccess {
   readonly fetch: Fetch
   readonly allowHttp: boolean
-  /** Milliseconds for the request of a token. */
+  /** Milliseconds for the request of a token, with all its retries. */
   readonly timeout: number
+  /** The maximum number of attempts to request a token. */
+  readonly attempts: number
 }
 
 interface Token {
@@ -72,14 +77,15 @@ export function clientCredentials(options: ClientCredentialsOptions, access: Tok
 
 async function requestToken(
   options: ClientCredentialsOptions,
-  { fetch, allowHttp, timeout }: TokenAccess,
+  access: TokenAccess,
 ): Promise<Token> {
+  const { allowHttp, timeout } = access
   const oauth = await import('oauth4webapi')
   const { tokenUrl, clientId, clientSecret, scope, parameters, clientAuthentication } = options
   const server: AuthorizationServer = { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl }
   const client: Client = { client_id: clientId }
   const late = (): Error => new Error('The token endpoint did not respond in time.')
-  return withinTime({ timeout, signal: undefined, late }, async ({ signal }) => {
+  return withinTime({ timeout, signal: undefined, late }, async (deadline) => {
     const secret = typeof clientSecret === 'function' ? await clientSecret() : clientSecret
     const authenticate: ClientAuth =
       clientAuthentication === 'body'
@@ -91,10 +97,11 @@ async function requestToken(
       authenticate,
       { ...parameters, ...(scope !== undefined && { scope }) },
       {
-        signal,
+        signal: deadline.signal,
         // eslint-disable-next-line @typescript-eslint/no-deprecated -- The URL is https unless allowHttp is set.
         [oauth.allowInsecureRequests]: allowHttp,
-        [oauth.customFetch]: async (url, init) => bounded(await fetch(url, init)),
+        [oauth.customFetch]: (url, init) =>
+          fetchToken(access, deadline, (fetch) => fetch(url, init)),
       },
     )
     const token = await oauth.processClientCredentialsResponse(server, client, response)
@@ -106,10 +113,39 @@ async function requestToken(
   })
 }
 
+/** Requests a token, and again after a connection error or a status that may pass: no token is lost by that. */
+async function fetchToken(
+  { fetch, attempts }: TokenAccess,
+  deadline: Deadline,
+  request: (fetch: Fetch) => Promise<Response>,
+): Promise<Response> {
+  for (let attempt = 1; ; attempt++) {
+    let result: Response | undefined
+    let failure: unknown
+    try {
+      result = await bounded(await request(fetch))
+      if (result.ok) return result
+      const { status, headers } = result
+      failure = new CallError('STATUS', 'token', { status, retryAfter: retryAfterOf(headers) })
+    } catch (error) {
+      failure = error
+    }
+    const error = callErrorOf(failure, 'token')
+    const delay = retryDelay({ error, attempt, remaining: deadline.remaining() })
+    if (attempt >= attempts || delay === undefined || deadline.signal.aborted) {
+      if (result !== undefined) return result
+      throw failure
+    }
+    await wait(delay, deadline.signal)
+  }
+}
+
 async function bounded(response: Response): Promise<Response> {
   const { status, headers } = response
   const bytes = await boundedBytes(response, maxTokenBytes)
   if (bytes === undefined) throw new TypeError('The token response is too large.')
   const isEmpty = bytes.length === 0 || status === 204 || status === 304
-  return new Response(isEmpty ? null : new Uint8Array(bytes), { status, headers })
+  // Some servers respond 201 with the token.
+  const shown = status === 201 ? 200 : status
+  return new Response(isEmpty ? null : new Uint8Array(bytes), { status: shown, headers })
 }

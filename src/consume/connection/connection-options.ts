@@ -5,6 +5,7 @@ import { code, nonEmpty, wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import type { Authentication, Secret } from './authentication.ts'
 import { headerMistakes, headerName, type NamedHeader } from './header-names.ts'
+import { largeNumbersOption, type LargeNumbers } from './json-text.ts'
 import type { Fetch } from './node-fetch.ts'
 import { isAddressRange } from './private-addresses.ts'
 import { urlMistake } from './target-url.ts'
@@ -34,6 +35,12 @@ export interface ConnectionOptions {
   readonly maxResponseBytes?: number | undefined
   /** The maximum nesting of a response. Default: 64. */
   readonly maxDepth?: number | undefined
+  /**
+   * What happens to numbers in a response that a double can't hold: integers above 2^53 and 1e999.
+   * `reject`: the call fails. `string`: the number as it is written becomes a string. `exact`: each number that a
+   * double does not hold exactly becomes a `JsonNumber`, which json fields store with all its digits. Default: `reject`.
+   */
+  readonly largeNumbers?: LargeNumbers | undefined
   /** Whether URLs may begin with `http:`. Default: false. */
   readonly allowHttp?: boolean | undefined
   /**
@@ -103,6 +110,7 @@ const shape = z.strictObject({
   attempts: z._default(wholeNumber(1, 20), 3),
   maxResponseBytes: z._default(wholeNumber(1), 10 * 1024 * 1024),
   maxDepth: z._default(wholeNumber(1, 1000), 64),
+  largeNumbers: z._default(largeNumbersOption, 'reject'),
   allowHttp: z._default(z.boolean(), false),
   allowHosts: z._default(
     z.array(z.string().check(z.regex(/^(?:\*\.)?[^\s/*@?#]+$/, 'must be a host'))),

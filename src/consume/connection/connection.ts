@@ -13,7 +13,8 @@ import { exchange } from './exchange.ts'
 import { reasonCodeOf } from './failure.ts'
 import { guardedFetch, type FetchClient } from './guarded-fetch.ts'
 import { prepareRequest } from './prepare-request.ts'
-import { ignoreBody, readJsonBody, streamJsonBody, type ReadBody } from './read-response.ts'
+import { canSend } from '../body/request-body.ts'
+import { ignoreBody, parseWholeBody, streamBody, type ReadBody } from './read-response.ts'
 import { isRepeatable, retryDelay } from './retry.ts'
 import { targetUrl } from './target-url.ts'
 
@@ -50,11 +51,11 @@ export function connection(options: ConnectionOptions): Connection {
   return Object.freeze({
     baseUrl: settings.baseUrl,
     exchange: (request: EndpointRequest) => {
-      const read = request.ignoresBody ? ignoreBody : readJsonBody
+      const read = request.ignoresBody ? ignoreBody : parseWholeBody
       return calls.call(request, read, async (response) => response)
     },
     stream: <Result>(request: EndpointRequest, read: ReadStream<Result>) =>
-      calls.call(request, streamJsonBody, async (response) => {
+      calls.call(request, streamBody, async (response) => {
         try {
           return await read(response)
         } finally {
@@ -125,7 +126,8 @@ class ConnectionCalls {
       } catch (error) {
         const remaining = deadline.remaining()
         const delay = retryDelay({ error, attempt, remaining })
-        if (attempt >= attempts || delay === undefined || deadline.signal.aborted) throw error
+        const isLast = attempt >= attempts || delay === undefined || !canSend(request)
+        if (isLast || deadline.signal.aborted) throw error
         await wait(delay, deadline.signal)
         deadline.signal.throwIfAborted()
       }
@@ -139,8 +141,9 @@ class ConnectionCalls {
     { deadline: { signal }, trace, read }: Call<Body>,
   ): Promise<EndpointResponse<Body>> {
     const settings = this.#settings
-    const { maxDepth } = settings
     const { maxResponseBytes = settings.maxResponseBytes } = request.options
+    const { largeNumbers = settings.largeNumbers } = request
+    const limits = { maxDepth: settings.maxDepth, maxResponseBytes, largeNumbers }
     for (let isSecond = false; ; isSecond = true) {
       const credentials = await credentialsOf(this.#authenticate, request)
       const prepared = await prepareRequest(request, { url, credentials, settings })
@@ -148,10 +151,11 @@ class ConnectionCalls {
       trace.attempts++
       try {
         const attempt = { ...prepared, signal, read }
-        return await exchange(this.#client.fetch, request, attempt, { maxDepth, maxResponseBytes })
+        return await exchange(this.#client.fetch, request, attempt, limits)
       } catch (error) {
         const isUnauthorized = isCallError(error) && error.status === 401
         if (!isUnauthorized || isSecond || !this.#authenticate.rejected(credentials)) throw error
+        if (!canSend(request)) throw error
       }
     }
   }

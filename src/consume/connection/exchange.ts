@@ -1,4 +1,4 @@
-import type { EndpointRequest, EndpointResponse } from '../call.ts'
+import type { EndpointRequest, EndpointResponse, RequestBody } from '../call.ts'
 import { CallError } from '../call-error.ts'
 import { callErrorOf } from './failure.ts'
 import type { Fetch } from './node-fetch.ts'
@@ -61,7 +61,7 @@ async function follow(
       headers,
       signal,
       redirect: 'manual',
-      ...(body !== undefined && { body }),
+      ...sentBody(body),
     })
     const { status } = response
     if (response.type !== 'opaqueredirect' && !redirects.has(status))
@@ -72,6 +72,14 @@ async function follow(
       throw new CallError('REDIRECT', endpoint, { status: status === 0 ? undefined : status })
     target = next
   }
+}
+
+function sentBody(body: RequestBody | undefined): RequestInit {
+  if (body === undefined) return {}
+  const { content } = body
+  if (typeof content === 'string') return { body: content }
+  if (content instanceof Uint8Array) return { body: content as Uint8Array<ArrayBuffer> }
+  return { body: content.open(), duplex: 'half' }
 }
 
 /** Returns the URL of a redirect if it has the same origin. */
@@ -93,7 +101,9 @@ async function readErrorBody(
   try {
     const read = await readBody(response, request, own)
     excerpt = excerptOf(read.bytes)
-    return { body: parseBody(read, response, request, own), excerpt }
+    // Errors have the media types of errors.
+    const as = request.as === 'json' ? request.as : undefined
+    return { body: parseBody(read, response, { ...request, as }, own), excerpt }
   } catch {
     return { body: null, excerpt }
   }

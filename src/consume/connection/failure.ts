@@ -12,6 +12,9 @@ const tls =
 export function callErrorOf(thrown: unknown, endpoint: string): CallError {
   if (thrown instanceof CallError) return thrown
   const causes = causesOf(thrown)
+  // A fetch that is given wraps the error of a body that can't be read.
+  const own = causes.find((cause) => cause instanceof CallError)
+  if (own !== undefined) return own
   const code = reasonCodeOf(thrown)
   if (causes.some((cause) => cause instanceof Error && cause.message === 'bad port'))
     return new CallError('FORBIDDEN_URL', endpoint, {

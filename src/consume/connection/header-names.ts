@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import type { Mistake } from '../../checks/mistakes.ts'
 
 const pattern = /^[\w!#$%&'*+.^`|~-]+$/
-// Headers of the body, which is JSON, and hop-by-hop headers.
+// Headers of the body, which endpoints state, and hop-by-hop headers.
 const setForEachRequest = new Set([
   'connection',
   'content-length',

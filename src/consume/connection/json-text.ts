@@ -1,5 +1,7 @@
+import * as z from 'zod/mini'
 import { countMembers, endOfNumber, endOfString, isDigit } from '../../protocol/json-scan.ts'
 import { parseJson as parseExactly } from '../../protocol/json-text.ts'
+import { pointerAt } from './json-pointer.ts'
 
 /** The limits of JSON text. */
 export interface JsonLimits {
@@ -12,10 +14,16 @@ export interface JsonLimits {
 export type LargeNumbers = 'reject' | 'string' | 'exact'
 
 /** Why JSON text was rejected. */
-export type JsonProblem = 'invalid' | 'too deep'
+export type JsonProblem =
+  | { readonly problem: 'invalid' | 'too deep' }
+  /** A number that a double can't hold, with its place; see {@link pointerAt}. */
+  | { readonly problem: 'large number'; readonly place: string }
+
+/** The schema of an option that is {@link LargeNumbers}. */
+export const largeNumbersOption = z.enum(['reject', 'string', 'exact'])
 
 /** The result of {@link parseResponse}: a value, or a problem. */
-export type ParsedJson = { readonly value: unknown } | { readonly problem: JsonProblem }
+export type ParsedJson = { readonly value: unknown } | JsonProblem
 
 /**
  * Parses JSON text. Rejects text that is nested too deeply, before anything recursive reads it; objects
@@ -27,18 +35,28 @@ export function parseResponse(text: string, limits: JsonLimits): ParsedJson {
   const scan = scanJson(text)
   if (scan.depth > limits.maxDepth) return { problem: 'too deep' }
   const { largeNumbers } = limits
-  const rejected =
-    largeNumbers === 'exact'
-      ? scan.large.some(([start, end]) => !Number.isFinite(Number(text.slice(start, end))))
-      : largeNumbers === 'reject' && scan.large.length > 0
-  if (rejected) return { problem: 'invalid' }
+  const rejected = scan.large.find(
+    ([start, end]) =>
+      largeNumbers === 'reject' ||
+      (largeNumbers === 'exact' && !Number.isFinite(Number(text.slice(start, end)))),
+  )
+  const isExact = largeNumbers === 'exact' && rejected === undefined
   let value: unknown
   try {
-    value = largeNumbers === 'exact' ? parseExactly(text) : JSON.parse(quoted(text, scan.large))
+    value = isExact ? parseExactly(text) : JSON.parse(quoted(text, scan.large))
   } catch {
     return { problem: 'invalid' }
   }
-  return countMembers(value) === scan.members ? { value } : { problem: 'invalid' }
+  if (countMembers(value) !== scan.members) return { problem: 'invalid' }
+  if (rejected === undefined) return { value }
+  return { problem: 'large number', place: pointerAt(text, rejected[0]) }
+}
+
+/** Returns what an error message says about a number that was rejected. */
+export function largeNumberAdvice(place: string, largeNumbers: LargeNumbers): string {
+  const where = place === '' ? 'it' : `the value at ${place}`
+  const options = largeNumbers === 'exact' ? "'string'" : "'string' or 'exact'"
+  return `${where} is a number that a double can not hold; set largeNumbers to ${options}`
 }
 
 interface Scan {

@@ -6,6 +6,8 @@ import {
 } from 'node:http'
 import { request as requestHttps, type Agent as HttpsAgent } from 'node:https'
 import { runtime } from '../../runtime.ts'
+import { pipeline, Readable } from 'node:stream'
+import type { ReadableStream as WebStream } from 'node:stream/web'
 import { codingsOf, decompressed } from './decompress.ts'
 
 /** A function with the signature of `fetch`. It must not follow redirects if `redirect` is `manual`. */
@@ -64,7 +66,7 @@ export function nodeFetch(agents: Agents): Fetch {
         }
       })
       limitConnecting(request)
-      request.end(bodyOf(init))
+      sendBody(request, bodyOf(init), reject)
     })
 }
 
@@ -76,19 +78,38 @@ function openRequest(url: URL, init: RequestInit, agents: Agents): ClientRequest
     'user-agent': 'rowgate',
     'accept-encoding': 'gzip, deflate, br',
     ...Object.fromEntries(new Headers(init.headers)),
-    ...((body !== undefined || method !== 'GET') && {
-      'content-length': String(Buffer.byteLength(body ?? '')),
-    }),
+    ...lengthHeaders(body, { ...init, method }),
   }
   return isSecure
     ? requestHttps(url, { method, headers, agent: agents.https })
     : requestHttp(url, { method, headers, agent: agents.http })
 }
 
-function bodyOf({ body }: RequestInit): string | undefined {
+type Body = string | Uint8Array | ReadableStream<Uint8Array> | undefined
+
+function bodyOf({ body }: RequestInit): Body {
   if (body === undefined || body === null) return undefined
   if (typeof body === 'string' || body instanceof URLSearchParams) return String(body)
-  throw new TypeError('The body of a request must be a string.')
+  if (body instanceof Uint8Array || body instanceof ReadableStream) return body
+  throw new TypeError('The body of a request must be a string, bytes or a stream.')
+}
+
+function lengthHeaders(body: Body, { method, headers }: RequestInit): Record<string, string> {
+  if (body instanceof ReadableStream)
+    return new Headers(headers).has('content-length') ? {} : { 'transfer-encoding': 'chunked' }
+  if (body === undefined && method === 'GET') return {}
+  return { 'content-length': String(Buffer.byteLength(body ?? '')) }
+}
+
+/** Sends a body, a stream as fast as the connection takes it. A stream that fails ends the request. */
+function sendBody(request: ClientRequest, body: Body, fail: (error: unknown) => void): void {
+  if (!(body instanceof ReadableStream)) {
+    request.end(body)
+    return
+  }
+  pipeline(Readable.fromWeb(body as WebStream), request, (error) => {
+    if (error) fail(error)
+  })
 }
 
 function limitConnecting(request: ClientRequest): void {

@@ -1,5 +1,5 @@
 import { readSecret, type Credentials, type Secret } from './authentication.ts'
-import type { EndpointRequest } from '../call.ts'
+import type { EndpointRequest, RequestBody, ResponseFormat } from '../call.ts'
 import { CallError } from '../call-error.ts'
 import { idempotencyHeader, type ConnectionSettings } from './connection-options.ts'
 
@@ -20,14 +20,17 @@ export async function prepareRequest(
   { url, credentials, settings }: RequestContext,
 ): Promise<{ readonly url: URL; readonly headers: Headers }> {
   const { endpoint, body, options } = request
-  const headers = new Headers({ accept: 'application/json' })
+  const headers = new Headers({ accept: accepted[request.as ?? 'json'] })
   const set = (name: string, value: string): void => {
     if (!isHeaderValue(value)) throw new CallError('AUTHENTICATION_FAILED', endpoint)
     headers.set(name, value)
   }
   for (const [name, value] of await readAll(settings.headers, endpoint)) set(name, value)
   for (const [name, value] of request.headers) headers.set(name, value)
-  if (body !== undefined) headers.set('content-type', 'application/json')
+  if (request.accept !== undefined) headers.set('accept', request.accept)
+  if (body !== undefined) headers.set('content-type', body.type)
+  const size = bodySize(body)
+  if (size !== undefined) headers.set('content-length', String(size))
   if (options.idempotencyKey !== undefined) {
     const { quoted = false } = settings.idempotency
     const key = idempotencyKey(options.idempotencyKey, quoted, endpoint)
@@ -41,6 +44,18 @@ export async function prepareRequest(
   for (const [name, value] of Object.entries(credentials.query ?? {}))
     target.searchParams.set(name, value)
   return { url: target, headers }
+}
+
+const accepted = {
+  json: 'application/json',
+  lines: 'application/x-ndjson, application/jsonl, application/json;q=0.5',
+  text: 'text/*, */*;q=0.8',
+} as const satisfies Readonly<Record<ResponseFormat, string>>
+
+/** Returns the size of a body that is read while it is sent; undefined for others, whose size the transport knows. */
+function bodySize(body: RequestBody | undefined): number | undefined {
+  const content = body?.content
+  return typeof content === 'object' && !(content instanceof Uint8Array) ? content.size : undefined
 }
 
 /** Returns whether text can be the value of a header. */

@@ -1,18 +1,20 @@
 import { readBytes, type BoundedBytes } from '../../bounded-bytes.ts'
-import type { EndpointRequest } from '../call.ts'
+import { charsetOf, isJsonType } from '../body/media-type.ts'
+import type { EndpointRequest, ResponseFormat } from '../call.ts'
 import { CallError, type CallErrorCode } from '../call-error.ts'
 import { codingsOf } from './decompress.ts'
 import { callErrorOf, reasonCodeOf } from './failure.ts'
-import { parseResponse } from './json-text.ts'
+import { largeNumberAdvice, parseResponse, type LargeNumbers } from './json-text.ts'
 
 /** The limits of a response. */
 export interface ResponseLimits {
   /** The maximum number of bytes after decompression. */
   readonly maxResponseBytes: number
   readonly maxDepth: number
+  readonly largeNumbers: LargeNumbers
 }
 
-type Request = Pick<EndpointRequest, 'endpoint' | 'largeNumbers'>
+type Request = Pick<EndpointRequest, 'endpoint' | 'as'>
 
 /** Reads the body of a successful response. */
 export type ReadBody<Body> = (
@@ -21,8 +23,8 @@ export type ReadBody<Body> = (
   limits: ResponseLimits,
 ) => Promise<Body>
 
-/** Reads the body of a response as JSON; null if it has none. Rejects with a CallError. */
-export async function readJsonBody(
+/** Reads and parses the body of a response. Rejects with a CallError. */
+export async function parseWholeBody(
   response: Response,
   request: Request,
   limits: ResponseLimits,
@@ -47,7 +49,9 @@ export async function readBody(
   }
 }
 
-/** Parses a body as JSON; null if it is empty. Throws a CallError. */
+/**
+ * Parses a body as the endpoint states; an empty one is null, or has no lines or no text. Throws a CallError.
+ */
 export function parseBody(
   { bytes, isWhole }: BoundedBytes,
   response: Response,
@@ -56,14 +60,52 @@ export function parseBody(
 ): unknown {
   const fail = failing(response, request, excerptOf(bytes))
   if (!isWhole) throw fail('RESPONSE_TOO_LARGE', tooLarge(limits))
-  if (bytes.length === 0) return null
-  if (!isJsonType(response.headers.get('content-type'))) throw fail('RESPONSE_NOT_JSON')
+  const { as } = request
+  const type = response.headers.get('content-type') ?? ''
+  if (as === 'text') return textOf(bytes, type, fail)
+  if (bytes.length === 0) return as === 'lines' ? [] : null
+  requireJsonType(type, as, fail)
   const text = decoded(bytes)
   if (text === undefined) throw fail('INVALID_JSON', 'the response is not valid UTF-8')
-  const parsed = parseResponse(text, { ...limits, largeNumbers: request.largeNumbers })
+  if (as !== 'lines') return parseValue(text, limits, fail)
+  const within = { ...limits, maxDepth: limits.maxDepth - 1 }
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line, index) => parseValue(line, within, fail, index))
+}
+
+type Fail = ReturnType<typeof failing>
+
+/** Parses a JSON value. Throws a CallError. `index` is the line of a value in lines, from 0. */
+function parseValue(text: string, limits: ResponseLimits, fail: Fail, index?: number): unknown {
+  const parsed = parseResponse(text, limits)
   if ('value' in parsed) return parsed.value
-  if (parsed.problem === 'invalid') throw fail('INVALID_JSON')
+  if (parsed.problem === 'invalid')
+    throw fail(
+      'INVALID_JSON',
+      index === undefined ? undefined : `line ${index + 1} is invalid JSON`,
+    )
+  if (parsed.problem === 'large number') {
+    const place = index === undefined ? parsed.place : `/${index}${parsed.place}`
+    throw fail('INVALID_JSON', largeNumberDetail(place, limits))
+  }
   throw fail('RESPONSE_TOO_DEEP', `the response is nested deeper than ${limits.maxDepth} levels`)
+}
+
+/** Throws unless a media type is JSON, which an endpoint may assume, in UTF-8. */
+function requireJsonType(type: string, as: ResponseFormat | undefined, fail: Fail): void {
+  const isJson = as !== undefined || isJsonType(type)
+  if (!isJson || !/^utf-?8$/.test(charsetOf(type) ?? 'utf-8')) throw fail('RESPONSE_NOT_JSON')
+}
+
+function textOf(bytes: Uint8Array, type: string, fail: Fail): string {
+  const charset = charsetOf(type) ?? 'utf-8'
+  try {
+    return new TextDecoder(charset, { fatal: true }).decode(bytes)
+  } catch {
+    throw fail('INVALID_RESPONSE', 'the response is not text in its charset')
+  }
 }
 
 const maxExcerptBytes = 8_192
@@ -87,15 +129,18 @@ export interface StreamedBody extends AsyncIterable<Uint8Array> {
 }
 
 /**
- * Returns the bytes of a JSON body as they arrive. Reading them rejects with a CallError if there are too
- * many or if the connection fails. Whether they are JSON is for the reader to find out.
+ * Returns the bytes of a body as they arrive. Reading them rejects with a CallError if there are too many or if the
+ * connection fails. Whether they are JSON is for the reader to find out.
  */
-export const streamJsonBody: ReadBody<StreamedBody> = async (response, request, limits) => {
+export const streamBody: ReadBody<StreamedBody> = async (response, request, limits) => {
   const fail = failing(response, request)
   requireKnownEncoding(response, request)
-  if (!isJsonType(response.headers.get('content-type'))) {
+  try {
+    if (request.as !== 'text')
+      requireJsonType(response.headers.get('content-type') ?? '', request.as, fail)
+  } catch (error) {
     discardBody(response)
-    throw fail('RESPONSE_NOT_JSON')
+    throw error
   }
   const body = response.body as ReadableStream<Uint8Array> | null
   const reader = body?.getReader()
@@ -126,18 +171,13 @@ export function discardBody({ body }: Response): void {
   body?.cancel().catch(() => undefined)
 }
 
-/** Returns whether a `Content-Type` header is JSON, also as in `application/problem+json`, in UTF-8. */
-export function isJsonType(contentType: string | null): boolean {
-  const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';')
-  if (!/^\s*application\/(?:[\w!#$&^.-]+\+)?json\s*$/.test(type)) return false
-  return parameters.every(
-    (parameter) => !/^\s*charset\s*=/.test(parameter) || /=\s*"?utf-?8"?\s*$/.test(parameter),
-  )
-}
-
 function failing({ status }: Response, { endpoint }: Request, excerpt?: string) {
   return (code: CallErrorCode, detail?: string): CallError =>
     new CallError(code, endpoint, { status, detail, excerpt })
+}
+
+function largeNumberDetail(place: string, { largeNumbers }: ResponseLimits): string {
+  return `${largeNumberAdvice(place, largeNumbers)} in the endpoint or the connection`
 }
 
 function tooLarge({ maxResponseBytes }: ResponseLimits): string {

@@ -1,5 +1,5 @@
 import { escapeKey } from '../json-path.ts'
-import { isJsonType } from './operation-bodies.ts'
+import { requestType, responseType } from './operation-bodies.ts'
 import { keysOfPlace, targetOf, stringOf, type DocumentObject } from './document.ts'
 
 /** What a member of an object holds. */
@@ -7,8 +7,8 @@ interface Edge {
   readonly kind: Kind
   /** One object, a list of objects, objects by any name, or by names of which those with `x-` are extensions. */
   readonly shape: 'one' | 'list' | 'map' | 'named'
-  /** Whether the import reads the object with this name. Default: yes. */
-  readonly reads?: ((name: string) => boolean) | undefined
+  /** Whether the import reads the object with this name, of all names. Default: yes. */
+  readonly reads?: ((name: string, names: readonly string[]) => boolean) | undefined
 }
 
 /** The kinds of objects of an OpenAPI document. */
@@ -35,7 +35,7 @@ const named = (kind: Kind, reads?: Edge['reads']): Edge => ({ kind, shape: 'name
 const all = (names: string, edge: Edge): Readonly<Record<string, Edge>> =>
   Object.fromEntries(names.split(' ').map((name) => [name, edge]))
 
-const described = { examples: map('other', no), content: map('media', isJsonType) }
+const examples = map('other', no)
 // Members that are not listed are data: examples, defaults, extensions. A `$ref` in them is not a reference.
 const members: Readonly<Record<Kind, Readonly<Record<string, Edge>>>> = {
   document: {
@@ -66,14 +66,14 @@ const members: Readonly<Record<Kind, Readonly<Record<string, Edge>>>> = {
     responses: named('response', (status) => /^2(?:\d\d|XX)$/i.test(status)),
     callbacks: map('callback', no),
   },
-  parameter: { schema: one('schema'), ...described },
-  body: { content: described.content },
+  parameter: { schema: one('schema'), examples, content: map('media', no) },
+  body: { content: map('media', (type, types) => type === requestType(types)) },
   response: {
-    content: described.content,
+    content: map('media', (type, types) => type === responseType(types)),
     headers: map('parameter', no),
     links: map('other', no),
   },
-  media: { schema: one('schema'), examples: described.examples, encoding: map('encoding', no) },
+  media: { schema: one('schema'), examples, encoding: map('encoding', no) },
   encoding: { headers: map('parameter') },
   callback: {},
   schema: {
@@ -181,9 +181,10 @@ class Walk {
     this.#replace(object, spot, edge)
     if (edge.shape === 'one') return [{ value: object[spot.key], spot }]
     const group = object[spot.key] as Record<string, unknown>
-    return Object.keys(group).flatMap((key) => {
+    const keys = Object.keys(group)
+    return keys.flatMap((key) => {
       if (edge.shape === 'named' && key.startsWith('x-')) return []
-      if (!this.#isComplete && edge.reads?.(key) === false) return []
+      if (!this.#isComplete && edge.reads?.(key, keys) === false) return []
       const at = { key, outer: spot }
       this.#replace(group, at, { ...edge, shape: 'one' })
       return [{ value: group[key], spot: at }]

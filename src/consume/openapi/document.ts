@@ -75,6 +75,14 @@ export function typesOf({ type }: DocumentObject): readonly string[] {
   return typeof type === 'string' ? [type] : listOf(type).map(String)
 }
 
+/** Returns the types that a schema states, or that its keywords imply if it has no `type`. */
+export function impliedTypesOf(schema: DocumentObject): readonly string[] {
+  const types = typesOf(schema)
+  if (types.length > 0 || Array.isArray(schema['type'])) return types
+  const isObject = ['properties', 'additionalProperties', 'required'].some((key) => key in schema)
+  return isObject ? ['object'] : 'items' in schema || 'prefixItems' in schema ? ['array'] : []
+}
+
 /** Returns what makes a document too large to be read; undefined if nothing does. */
 export function sizeMistake(document: unknown): Mistake | undefined {
   // Objects of a YAML document may be shared: each is visited once.

@@ -1,4 +1,5 @@
 import type { Mistake } from '../../checks/mistakes.ts'
+import type { LargeNumbers } from '../connection/json-text.ts'
 import {
   createWork,
   expandedSize,
@@ -27,6 +28,13 @@ export interface ImportedEndpoints {
 export interface ImportOptions {
   /** Whether a document is rejected for everything that the specification does not allow. Default: false. */
   readonly isStrict?: boolean
+  /**
+   * The `largeNumbers` of each endpoint. With `string` and `exact`, numbers of the format int64 have a type for both.
+   * Default: as the connection states.
+   */
+  readonly largeNumbers?: LargeNumbers | undefined
+  /** Whether the endpoints check responses against the schemas of the document. Default: false. */
+  readonly check?: boolean
 }
 
 // Of the file that is written, in characters.
@@ -51,7 +59,7 @@ export async function importOpenApi(
   const validate = options.isStrict === true ? await loadValidate() : undefined
   const { source, document } = await readDocument(file)
   try {
-    const { text, count, notes } = await importDocument(document, validate)
+    const { text, count, notes } = await importDocument(document, validate, options)
     const placed = withLines(source, notes)
     return { text, count, notes: placed.map(({ place, advice }) => `${place}: ${advice}`) }
   } catch (error) {
@@ -63,6 +71,7 @@ export async function importOpenApi(
 async function importDocument(
   document: DocumentObject,
   validate: Validate | undefined,
+  { largeNumbers, check }: ImportOptions,
 ): Promise<Omit<ImportedEndpoints, 'notes'> & { readonly notes: readonly Mistake[] }> {
   const size = sizeMistake(document)
   if (size !== undefined) throw new OpenApiError([size])
@@ -76,7 +85,7 @@ async function importDocument(
   if (validate !== undefined && isSmall) await requireValid(validate, document)
   const work = createWork()
   const { operations, notes } = operationsOf(document, work)
-  const text = writeEndpoints(document, operations, work)
+  const text = writeEndpoints(document, operations, { work, largeNumbers, check })
   if (text.length > maxLength)
     throw new OpenApiError([{ place: '#', advice: 'the types of the document are too large' }])
   const all = [...found, ...(isSmall ? [] : [notValidated]), ...notes]

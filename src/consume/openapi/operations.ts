@@ -5,10 +5,11 @@ import type { Mistake } from '../../checks/mistakes.ts'
 import { listOf, objectOf, resolved, stringOf, type DocumentObject, type Work } from './document.ts'
 import { pathTemplate } from '../path-template.ts'
 import {
-  jsonContentOf,
   operationBody,
+  operationResponses,
   type FoundBody,
-  type JsonContent,
+  type FoundResponses,
+  type RequestContent,
 } from './operation-bodies.ts'
 import { readParameter, type FoundParameter } from './operation-parameters.ts'
 import { camelCase, kebabCase, uniqueNames } from './typescript-text.ts'
@@ -28,9 +29,8 @@ export interface Operation {
   readonly parameters: NamedParameters
   readonly query: NamedParameters
   readonly headers: NamedParameters
-  readonly body: (JsonContent & { readonly required: boolean }) | undefined
-  /** The content of each successful response; null for a response without content. */
-  readonly responses: readonly (JsonContent | null)[]
+  readonly body: RequestContent | undefined
+  readonly responses: FoundResponses
 }
 
 /** What was left out or repaired, with its place in the document. */
@@ -108,7 +108,7 @@ function readOperation(source: Source, notes: Note[]): Operation | string {
   })
   if (body.isLost) return `its body ${body.problem}`
   const responses = responsesOf(source, operation)
-  if (responses === undefined) return 'its response is not JSON'
+  if (typeof responses === 'string') return responses
 
   const inputNames = uniqueNames(['body'])
   const group = (location: string): NamedParameters =>
@@ -230,12 +230,13 @@ function ownServer({ document, item }: Source, operation: DocumentObject): strin
 function responsesOf(
   { document, work, place }: Source,
   operation: DocumentObject,
-): Operation['responses'] | undefined {
+): FoundResponses | string {
   const all = Object.entries(objectOf(operation['responses']))
   work.steps(all.length)
   const successful = all.filter(([status]) => /^2(?:\d\d|XX)$/i.test(status))
-  const contents = successful.map(([status, given]) =>
-    jsonContentOf(resolved(document, given), `${place}/responses/${status}`),
+  return operationResponses(
+    successful.map(
+      ([status, given]) => [`${place}/responses/${status}`, resolved(document, given)] as const,
+    ),
   )
-  return contents.includes(undefined) ? undefined : (contents as readonly (JsonContent | null)[])
 }

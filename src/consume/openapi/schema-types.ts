@@ -1,6 +1,8 @@
+import type { LargeNumbers } from '../connection/json-text.ts'
 import { escapeKey } from '../json-path.ts'
 import { aliasCycles, schemaNameOf, schemasPlace, type AliasCycles } from './alias-cycles.ts'
 import {
+  impliedTypesOf,
   listOf,
   objectOf,
   OpenApiError,
@@ -9,13 +11,14 @@ import {
   type DocumentObject,
   type Work,
 } from './document.ts'
+import { inside, within, type Alias, type Place } from './schema-place.ts'
 import {
   arrayOf,
   atom,
   comment,
   indented,
   intersectionOf,
-  literal,
+  literalType,
   pascalCase,
   propertyName,
   tupleOf,
@@ -29,22 +32,6 @@ import {
 const maxDepth = 48
 const maxInlineReferences = 8
 
-interface Place {
-  readonly pointer: string
-  readonly depth: number
-  /** The references without a name on the way here. */
-  readonly inlined: number
-  /** The named schema that this is, or is a part or an alternative of. */
-  readonly alias?: Alias | undefined
-}
-
-interface Alias {
-  readonly name: string
-  readonly isAlternative: boolean
-  /** For the base of a schema, without its alternatives: the schemas that are in it so far. */
-  readonly base?: Set<string>
-}
-
 /**
  * Writes the types of a document's schemas. Named schemas become named types, so that recursive schemas become recursive
  * types; a recursive reference that has no name ends as `unknown`.
@@ -52,16 +39,27 @@ interface Alias {
 export class SchemaTypes {
   readonly #document: DocumentObject
   readonly #work: Work
+  readonly #largeNumbers: LargeNumbers | undefined
   readonly #schemas: DocumentObject
   readonly #unique: (name: string) => string
   readonly #names: ReadonlyMap<string, string>
   // A schema is written after the one that names it: a long chain of them would exhaust the stack.
   readonly #used = new Set<string>()
   readonly #cycles: AliasCycles
+  #usesJsonNumber = false
+  #usesFilePart = false
   readonly #bases = new Map<string, { readonly name: string; readonly text: string }>()
 
   /** No type has a `reserved` name. */
-  constructor(document: DocumentObject, reserved: readonly string[], work: Work) {
+  constructor(
+    document: DocumentObject,
+    reserved: readonly string[],
+    {
+      work,
+      largeNumbers,
+    }: { readonly work: Work; readonly largeNumbers?: LargeNumbers | undefined },
+  ) {
+    this.#largeNumbers = largeNumbers
     this.#document = document
     this.#work = work
     this.#schemas = objectOf(objectOf(document['components'])['schemas'])
@@ -72,9 +70,19 @@ export class SchemaTypes {
     this.#cycles = aliasCycles(this.#schemas, work)
   }
 
-  /** Returns the type of a schema. `pointer` is its place. */
-  typeOf(schema: unknown, pointer: string): string {
-    return this.#write(schema, { pointer, depth: 0, inlined: 0 }).text
+  /** Whether a type that was written so far has JsonNumber in it. */
+  get usesJsonNumber(): boolean {
+    return this.#usesJsonNumber
+  }
+
+  /** Whether a type that was written so far has FilePart in it. */
+  get usesFilePart(): boolean {
+    return this.#usesFilePart
+  }
+
+  /** Returns the type of a schema. `pointer` is its place; `hasFiles` is whether binary values in it are files. */
+  typeOf(schema: unknown, pointer: string, hasFiles = false): string {
+    return this.#write(schema, { pointer, depth: 0, inlined: 0, hasFiles }).text
   }
 
   #named(key: string): TypeText {
@@ -151,11 +159,12 @@ export class SchemaTypes {
 
   #referred(reference: string, place: Place): TypeText {
     const name = schemaNameOf(reference)
-    if (name !== undefined && Object.hasOwn(this.#schemas, name))
+    // A named type has no files.
+    if (name !== undefined && !place.hasFiles && Object.hasOwn(this.#schemas, name))
       return this.#cyclic(name, place) ?? this.#named(name)
     if (place.inlined >= maxInlineReferences) return unknownType
-    const { depth, inlined } = place
-    const next = { pointer: reference, depth: depth + 1, inlined: inlined + 1 }
+    const { depth, inlined, hasFiles } = place
+    const next = { pointer: reference, depth: depth + 1, inlined: inlined + 1, hasFiles }
     return this.#write(targetOf(this.#document, reference), next)
   }
 
@@ -186,13 +195,17 @@ export class SchemaTypes {
 
   /** The type of the keywords of one schema; none if they don't restrict the type. */
   #plain(parts: DocumentObject, place: Place): TypeText[] {
+    if (place.hasFiles && isBinary(parts)) {
+      this.#usesFilePart = true
+      return [atom('FilePart')]
+    }
     if (Object.hasOwn(parts, 'const')) return [literalType(parts['const'])]
     const values = parts['enum']
     if (Array.isArray(values)) {
       this.#work.steps(values.length)
       return [unionOf(values.map(literalType))]
     }
-    const types = typesOf(parts)
+    const types = impliedTypesOf(parts)
     return types.length === 0
       ? []
       : [unionOf(types.map((type) => this.#ofType(type, parts, place)))]
@@ -206,7 +219,7 @@ export class SchemaTypes {
         return atom(type)
       case 'number':
       case 'integer':
-        return atom('number')
+        return this.#numberType(parts)
       case 'array':
         return this.#arrayType(parts, place)
       case 'object':
@@ -214,6 +227,16 @@ export class SchemaTypes {
       default:
         return unknownType
     }
+  }
+
+  /** A number that may need more digits than a double has is also what such numbers are read as. */
+  #numberType({ format }: DocumentObject): TypeText {
+    const number = atom('number')
+    if (format !== 'int64' && format !== 'uint64') return number
+    if (this.#largeNumbers === 'string') return unionOf([number, atom('string')])
+    if (this.#largeNumbers !== 'exact') return number
+    this.#usesJsonNumber = true
+    return unionOf([number, atom('JsonNumber')])
   }
 
   #arrayType(parts: DocumentObject, place: Place): TypeText {
@@ -260,31 +283,9 @@ export class SchemaTypes {
   }
 }
 
-function typesOf(parts: DocumentObject): readonly string[] {
-  const { type } = parts
-  if (typeof type === 'string') return [type]
-  if (Array.isArray(type)) return type.map(String)
-  // Without a type, the keywords show what is meant.
-  const isObject = ['properties', 'additionalProperties', 'required'].some((key) => key in parts)
-  return isObject ? ['object'] : 'items' in parts || 'prefixItems' in parts ? ['array'] : []
-}
-
-function literalType(value: unknown): TypeText {
-  if (typeof value === 'string') return atom(literal(value))
-  const isSimple = value === null || typeof value === 'number' || typeof value === 'boolean'
-  return isSimple ? atom(String(value)) : unknownType
-}
-
-/** The place of a part or an alternative of a schema. */
-function within(place: Place, key: 'allOf' | 'oneOf' | 'anyOf', at: number): Place {
-  const { alias } = place
-  return {
-    ...inside(place, key, at),
-    alias: alias && { ...alias, isAlternative: key !== 'allOf' },
-  }
-}
-
-function inside({ pointer, depth, inlined }: Place, ...keys: readonly (string | number)[]): Place {
-  const path = keys.map((key) => escapeKey(String(key))).join('/')
-  return { pointer: `${pointer}/${path}`, depth: depth + 1, inlined }
+/** Returns whether a schema describes bytes: in OpenAPI 3.0 by its format, in 3.1 by its media type. */
+function isBinary(parts: DocumentObject): boolean {
+  if (parts['contentEncoding'] !== undefined) return false
+  const hasMediaType = parts['contentMediaType'] !== undefined && parts['type'] === undefined
+  return parts['format'] === 'binary' || hasMediaType
 }

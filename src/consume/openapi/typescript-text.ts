@@ -11,6 +11,19 @@ export function propertyName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name)
 }
 
+/** Returns a JSON value as an expression. */
+export function dataText(value: unknown): string {
+  if (typeof value === 'string') return literal(value)
+  if (Array.isArray(value)) return `[${value.map(dataText).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return String(value)
+  const members = Object.entries(value).map(([name, member]) => {
+    // Otherwise it would be the prototype of the object.
+    const key = name === '__proto__' ? "['__proto__']" : propertyName(name)
+    return `${key}: ${dataText(member)}`
+  })
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
+}
+
 /** Returns text for a comment: one line without hidden characters. */
 export function commentText(text: string): string {
   return escapeHidden(text.replace(/\s+/g, ' ').trim())
@@ -79,6 +92,13 @@ export const unknownType: TypeText = atom('unknown')
 /** Returns a type that needs no parentheses. */
 export function atom(text: string): TypeText {
   return { text, isAtom: true }
+}
+
+/** Returns the type of a single value; `unknown` for an object or an array. */
+export function literalType(value: unknown): TypeText {
+  if (typeof value === 'string') return atom(literal(value))
+  const isSimple = value === null || typeof value === 'number' || typeof value === 'boolean'
+  return isSimple ? atom(String(value)) : unknownType
 }
 
 /** Returns the union of types. */

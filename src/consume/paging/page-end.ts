@@ -1,6 +1,7 @@
 import type { EndpointResponse } from '../call.ts'
 import { CallError, isCallError } from '../call-error.ts'
 import { valueAt } from '../json-path.ts'
+import { inputMember } from './input-member.ts'
 import type { CompletePages, Paging } from './paging-options.ts'
 
 /** How far a list has been read. */
@@ -89,7 +90,7 @@ const mayBeEnd = new Set([400, 404, 410, 416, 422])
 
 /** Returns the first offset or page, which the input may contain. */
 export function firstPosition(paging: Paging & { kind: 'offset' | 'page' }, input: object): number {
-  const given = (input as Readonly<Record<string, unknown>>)[paging.parameter]
+  const given = inputMember(input, paging.parameter)
   if (typeof given === 'number') return given
   return paging.kind === 'page' ? (paging.first ?? 1) : 0
 }

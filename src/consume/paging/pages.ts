@@ -1,10 +1,12 @@
-import { requirePlainObject } from '../../checks/plain-object.ts'
+import { isPlainObject, requirePlainObject } from '../../checks/plain-object.ts'
 import { isDeepStrictEqual } from 'node:util'
+import { stringifyJson } from '../../protocol/json-text.ts'
 import type { CallOptions, EndpointResponse } from '../call.ts'
 import { CallError } from '../call-error.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { valueAt } from '../json-path.ts'
 import { completePages, type CompletePages, type Paging } from './paging-options.ts'
+import { isInBody, joinInputs } from './input-member.ts'
 import { nextLink } from './link-header.ts'
 import { pageEnd, firstPosition, type PageEnd, type ListProgress } from './page-end.ts'
 
@@ -49,9 +51,9 @@ interface Step {
 
 /**
  * Returns the pages of a list, one call each. Paging by offset and by page ends with an empty page, which is
- * returned as well, since it may have the total; paging by cursor and by link ends with a page that has no
+ * returned as well, since it may have the total; paging by cursor, by URL and by link ends with a page that has no
  * next one. Both end earlier with `total`, and as `paging.end` and `paging.endStatuses` state. Rejects with a CallError
- * if a page is repeated, if there are more than `maxPages`, and if a link leads to another origin. Throws a TypeError
+ * if a page is repeated, if there are more than `maxPages`, and if a link or URL leads to another origin. Throws a TypeError
  * for invalid options.
  */
 export function pages<Input extends object, Response, Item = ItemOf<Response>>(
@@ -80,7 +82,7 @@ class PageReader<Input extends object, Response, Item> {
     this.#input = input
     const { signal, timeout, maxResponseBytes, baseUrl, url } = options
     this.#callOptions = { signal, timeout, maxResponseBytes, baseUrl, url }
-    this.#complete = completePages<Response, Item>(endpoint.query, options)
+    this.#complete = completePages<Response, Item>(endpoint, options)
     this.#ending = pageEnd(this.#complete, input)
   }
 
@@ -117,10 +119,10 @@ class PageReader<Input extends object, Response, Item> {
   /** Returns a page; undefined if its status means that there is none. */
   async #call(step: Step, progress: ListProgress): Promise<EndpointResponse<Response> | undefined> {
     try {
-      const response = await this.#endpoint.call(
-        { ...this.#input, ...step.input },
-        { ...this.#callOptions, url: step.url },
-      )
+      const response = await this.#endpoint.call(joinInputs(this.#input, step.input) as Input, {
+        ...this.#callOptions,
+        url: step.url,
+      })
       return this.#ending.isBeyond(response.status, progress) ? undefined : response
     } catch (error) {
       this.#ending.requireBeyond(error, progress)
@@ -149,16 +151,24 @@ class PageReader<Input extends object, Response, Item> {
         const { next } = paging
         const cursor: unknown = typeof next === 'function' ? next(body) : valueAt(body, next)
         if (cursor === null || cursor === undefined || cursor === '') return undefined
-        if (typeof cursor !== 'string' && typeof cursor !== 'number')
+        const isPlain = typeof cursor === 'string' || typeof cursor === 'number'
+        if (!isPlain && !isInBody(paging.parameter))
           throw this.#fail('INVALID_RESPONSE', 'the cursor of the next page is not a string')
-        return { input: { [paging.parameter]: cursor }, position: String(cursor) }
+        const position = isPlain ? String(cursor) : (stringifyJson(cursor) ?? '')
+        return { input: { [paging.parameter]: cursor }, position }
+      }
+      case 'url': {
+        const { next } = paging
+        const found: unknown = typeof next === 'function' ? next(body) : valueAt(body, next)
+        const url: unknown = isPlainObject(found) ? found['href'] : found
+        if (url === null || url === undefined || url === '') return undefined
+        if (typeof url !== 'string')
+          throw this.#fail('INVALID_RESPONSE', 'the URL of the next page is not a string')
+        return linkStep(url, from)
       }
       case 'link': {
         const link = nextLink(headers.get('link'))
-        if (link === undefined) return undefined
-        const resolved =
-          from !== undefined && URL.canParse(link, from) ? new URL(link, from).href : link
-        return { url: resolved, position: resolved }
+        return link === undefined ? undefined : linkStep(link, from)
       }
     }
   }
@@ -185,8 +195,14 @@ function afterPage(
   }
 }
 
+/** Returns the step to a link, which may be relative to the URL that responded. */
+function linkStep(link: string, from: string | undefined): Step {
+  const url = from !== undefined && URL.canParse(link, from) ? new URL(link, from).href : link
+  return { url, position: url }
+}
+
 function firstStep(paging: Paging, input: object): Step {
-  if (paging.kind === 'cursor' || paging.kind === 'link') return { position: '' }
+  if (paging.kind !== 'offset' && paging.kind !== 'page') return { position: '' }
   return numbered(paging.parameter, firstPosition(paging, input))
 }
 

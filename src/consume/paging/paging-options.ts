@@ -4,7 +4,8 @@ import { suggestion } from '../../checks/nearest-name.ts'
 import { code, nonEmpty, wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import type { EndpointResponse } from '../call.ts'
-import type { Parameters } from '../parameters.ts'
+import type { EndpointData } from '../endpoint-options.ts'
+import { isInBody } from './input-member.ts'
 
 /** What ends a list besides the rule of its kind of paging. `Response` is the body of a page. */
 export interface PagingEnd<Response = never> {
@@ -20,18 +21,32 @@ export interface PagingEnd<Response = never> {
   readonly endStatuses?: readonly number[] | undefined
 }
 
-/** How the next page of a list is requested. `parameter` names a query parameter of the endpoint. */
+/**
+ * How the next page of a list is requested. `parameter` names a query parameter of the endpoint, or a member of its body
+ * by its path: `body/start_cursor`.
+ */
 export type Paging<Response = never> = PagingEnd<Response> &
   (
     | /** By the number of items so far. */
       { readonly kind: 'offset'; readonly parameter: string }
       /** By the number of the page. `first` is the number of the first page; default 1. */
     | { readonly kind: 'page'; readonly parameter: string; readonly first?: 0 | 1 | undefined }
-    /** By a cursor in the response: the names that lead to it, as in `meta/next`, or a function. */
+    /**
+     * By a cursor in the response: the names that lead to it, as in `meta/next`, or a function. A cursor in a body may be
+     * any JSON value, one in the query is a string or a number.
+     */
     | {
         readonly kind: 'cursor'
         readonly parameter: string
-        readonly next: string | ((body: Response) => string | number | null | undefined)
+        readonly next: string | ((body: Response) => string | number | object | null | undefined)
+      }
+    /**
+     * By a URL in the response: the names that lead to it, as in `@odata.nextLink` or `links/next`, or a function. It may
+     * be relative, or be the member `href` of an object.
+     */
+    | {
+        readonly kind: 'url'
+        readonly next: string | ((body: Response) => string | null | undefined)
       }
     /** By the link with the relation `next` in the `Link` header. */
     | { readonly kind: 'link' }
@@ -62,6 +77,7 @@ const shape = z.strictObject({
       next: z.union([nonEmpty, code()]),
       ...end,
     }),
+    z.strictObject({ kind: z.literal('url'), next: z.union([nonEmpty, code()]), ...end }),
     z.strictObject({ kind: z.literal('link'), ...end }),
   ]),
   items: z._default(z.union([z.string(), code()]), ''),
@@ -84,13 +100,15 @@ export interface CompletePages<Response, Item> {
 
 /** Checks and completes the options of a list. Throws a TypeError that lists every mistake. */
 export function completePages<Response, Item>(
-  query: Parameters,
+  { query, body }: Pick<EndpointData, 'query' | 'body'>,
   given: object,
 ): CompletePages<Response, Item> {
   const complete = completeOptions('pages', shape, given)
   const { paging } = complete
+  if (!('parameter' in paging)) return complete as unknown as CompletePages<Response, Item>
   const names = Object.keys(query)
-  if (paging.kind !== 'link' && !names.includes(paging.parameter)) {
+  const isKnown = isInBody(paging.parameter) ? body !== undefined : names.includes(paging.parameter)
+  if (!isKnown) {
     const advice = `is not in the query; ${suggestion(paging.parameter, names, 'parameters of the query')}`
     throw mistaken([{ place: 'pages.paging.parameter', advice }])
   }

@@ -10,6 +10,7 @@ import type { ServingContext } from '../../definition/serve.ts'
 import type { EndpointMethod } from '../call.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { optionsOf } from '../parameters.ts'
+import { isInBody } from '../paging/input-member.ts'
 import { completePages, type Paging } from '../paging/paging-options.ts'
 import type { InputMembers, Rejection, SortEntry, SortMapping } from './options.ts'
 
@@ -175,7 +176,7 @@ export function completeMapping(definition: CollectionShape, given: object): Map
   ]
   if (mistakes.length > 0) throw mistaken(mistakes)
   const { endpoint, paging, items } = mapping.list ?? {}
-  if (paging !== undefined) completePages(endpoint?.query ?? {}, { paging, items })
+  if (paging !== undefined && endpoint !== undefined) completePages(endpoint, { paging, items })
   return mapping
 }
 
@@ -185,7 +186,7 @@ export function fieldOf({ definition }: Mapping, name: string): Field {
 }
 
 const methods = {
-  list: ['GET'],
+  list: ['GET', 'POST'],
   get: ['GET'],
   insert: ['POST', 'PUT'],
   update: ['POST', 'PUT', 'PATCH'],
@@ -234,7 +235,7 @@ function listMistakes({ list }: Mapping): readonly Mistake[] {
     { place: 'pageSize.parameter', name: pageSize?.parameter },
   ]
   const mistakes = named.flatMap(({ place, name }) =>
-    name === undefined || known.includes(name)
+    name === undefined || known.includes(name) || (isInBody(name) && endpoint.body !== undefined)
       ? []
       : [
           {

@@ -21,7 +21,7 @@ export interface FieldMapping {
 
 /** A condition on a field that the other service evaluates. */
 export interface FilterMapping {
-  /** The parameter of the endpoint. */
+  /** The parameter of the endpoint, or the path of a member of its body: `body/filter/state`. */
   readonly parameter: string
   /**
    * Whether exactly the items match that rowgate would select. Otherwise each item is compared again here,
@@ -61,6 +61,7 @@ export interface TotalMapping {
 
 /** How pages are read. */
 export interface ListMapping<C extends CollectionShape> {
+  /** An endpoint of the method GET, or POST for a service that lists by POST. */
   readonly endpoint: Endpoint<never>
   /** The names that lead to the array of items, as in `data/orders`. Default: the response is the array. */
   readonly items?: string | undefined

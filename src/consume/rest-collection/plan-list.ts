@@ -2,6 +2,7 @@ import type { CollectionShape } from '../../definition/item.ts'
 import type { FilterCall } from '../../definition/serve.ts'
 import { ServiceError } from '../../errors.ts'
 import { optionsOf, type Parameter } from '../parameters.ts'
+import { inputMember, isInBody, joinInputs } from '../paging/input-member.ts'
 import { fieldOf, type CompleteList, type Mapping } from './complete-options.ts'
 import { sendable } from './item-mapping.ts'
 import type { InputMembers, SortEntry } from './options.ts'
@@ -29,20 +30,20 @@ export function planList(
     combineInput(list.endpoint, stated, input).conflicts.length === 0
   const filters = filterInput(list, call, isStated)
   const search = searchInput(list, call, isStated)
-  requireConditions(list, { ...filters.input, ...stated })
+  requireConditions(list, joinInputs(filters.input, stated))
   const requested = orderInput(mapping, list, call.sort)
   const order = requested !== undefined && isStated(requested) ? requested : undefined
   const { total } = list
   const canCount = !call.count || (total !== undefined && isStated(total.input ?? {}))
   const isPassedOn = filters.isExact && search.isExact && canCount && order !== undefined
-  const input = {
-    ...list.select?.(call.fields),
-    ...filters.input,
-    ...search.input,
-    ...order,
-    ...(call.count && isPassedOn && total?.input),
-    ...stated,
-  }
+  const input = joinInputs(
+    list.select?.(call.fields),
+    filters.input,
+    search.input,
+    order,
+    call.count && isPassedOn ? total?.input : undefined,
+    stated,
+  )
   return { input, isOrdered: order !== undefined, isPassedOn }
 }
 
@@ -50,7 +51,7 @@ export function planList(
 function requireFreePaging({ paging, pageSize }: CompleteList, stated: InputMembers): void {
   const parameter = paging !== undefined && 'parameter' in paging ? paging.parameter : undefined
   for (const name of [parameter, pageSize?.parameter])
-    if (name !== undefined && Object.hasOwn(stated, name))
+    if (name !== undefined && inputMember(stated, name) !== undefined)
       throw new TypeError(`The result of input has ${name}, which is set for each page.`)
 }
 
@@ -85,6 +86,7 @@ function sentValue(
 ): unknown {
   const converted = convert === undefined ? value : convert(value)
   if (converted === undefined || converted === null) return undefined
+  if (isInBody(parameter)) return converted
   const described = parameterOf(list, parameter)
   return described && sendable(parameter, described, converted)
 }
@@ -124,7 +126,7 @@ function orderInput(
 // A path parameter, or a required parameter of the query, that is filled from a condition.
 function requireConditions(list: CompleteList, input: InputMembers): void {
   const fields = Object.entries(list.filter).flatMap(([field, filter]) => {
-    if (filter === undefined || input[filter.parameter] !== undefined) return []
+    if (filter === undefined || inputMember(input, filter.parameter) !== undefined) return []
     const parameter = parameterOf(list, filter.parameter)
     return parameter !== undefined && optionsOf(parameter).required === true ? [field] : []
   })

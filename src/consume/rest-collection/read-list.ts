@@ -3,6 +3,7 @@ import type { FilterCall, ServedPage } from '../../definition/serve.ts'
 import { searchText } from '../../request/query.ts'
 import { CallError, isCallError } from '../call-error.ts'
 import { valueAt } from '../json-path.ts'
+import { joinInputs } from '../paging/input-member.ts'
 import { pages } from '../paging/pages.ts'
 import type { Paging } from '../paging/paging-options.ts'
 import type { CompleteList, Mapping } from './complete-options.ts'
@@ -55,7 +56,7 @@ async function readPage(
     const bound = start.position + list.complete.rows + (limit ?? 0)
     let position = start.position
     let mustEnd = false
-    for await (const { items, body } of pagesFrom(list, call, { ...plan.input, ...start.input })) {
+    for await (const { items, body } of pagesFrom(list, call, [plan.input, start.input])) {
       if (mustEnd && items.length > 0) throw shortPages(list)
       if (count) total ??= totalIn(list, body)
       all = total ?? knownTotal(list, body)
@@ -78,7 +79,7 @@ async function readPage(
 /** Reads the number of all items where the page itself has no response with it. */
 async function countOf(list: CompleteList, call: Call, { input }: ListPlan): Promise<number> {
   const start = startAt(list, 0, 1)
-  for await (const { body } of pagesFrom(list, call, { ...input, ...start.input }))
+  for await (const { body } of pagesFrom(list, call, [input, start.input]))
     return totalIn(list, body)
   return 0
 }
@@ -91,7 +92,7 @@ async function readAll(mapping: Mapping, list: CompleteList, { call, plan }: Wor
   let matching = 0
   let position = 0
   const { input } = startAt(list, 0, Infinity)
-  for await (const { items } of pagesFrom(list, call, { ...plan.input, ...input })) {
+  for await (const { items } of pagesFrom(list, call, [plan.input, input])) {
     for (const source of items) {
       position++
       if (position > rows) throw tooManyRows(mapping, list, call)
@@ -144,8 +145,11 @@ interface ReadPage {
 async function* pagesFrom(
   list: CompleteList,
   call: Call,
-  input: InputMembers,
+  inputs: readonly InputMembers[],
 ): AsyncGenerator<ReadPage, void, undefined> {
+  // A search without conditions has an empty body.
+  const body = list.endpoint.body === undefined ? undefined : { body: {} }
+  const input = joinInputs(body, ...inputs)
   let isFirst = true
   try {
     for await (const page of calledPages(list, call, input)) {

@@ -6,6 +6,7 @@ import { copySource } from '../../protocol/json-text.ts'
 import type { Json } from '../../protocol/json.ts'
 import { StorageError } from '../../storage/adapter.ts'
 import { escapeKey, setMember } from '../json-path.ts'
+import { inputMember, isInBody, joinInputs } from '../paging/input-member.ts'
 import { pairsOf, type Parameter } from '../parameters.ts'
 import {
   fieldOf,
@@ -40,8 +41,9 @@ export function statedInput({ input }: Mapping, context: ServingContext): InputM
 export function combineInput(
   endpoint: CalledEndpoint,
   stated: InputMembers,
-  sent: InputMembers,
+  given: InputMembers,
 ): CombinedInput {
+  const sent = withBody(given)
   const { body: statedBody, ...own } = stated
   const conflicts = Object.keys(sent).filter(
     (name) => Object.hasOwn(own, name) && differs(endpoint, name, own[name], sent[name]),
@@ -87,6 +89,11 @@ export function saveInput(
   throw new StorageError('invalid', { fields, message: 'The service states another value.' })
 }
 
+/** Returns members of which those that are members of the body by their names are in the body. */
+function withBody(given: InputMembers): InputMembers {
+  return Object.keys(given).some(isInBody) ? joinInputs(given) : given
+}
+
 function isWithin(path: string, other: string): boolean {
   return path === other || path.startsWith(`${other}/`)
 }
@@ -104,11 +111,12 @@ function contradictions(
   return Object.keys(values).filter((field) => {
     const value = values[field]
     const filter = list?.filter[field]
-    if (filter === undefined || !Object.hasOwn(stated, filter.parameter))
+    const other = filter && inputMember(stated, filter.parameter)
+    if (filter === undefined || other === undefined)
       return Object.hasOwn(stated, field) && differs(endpoint, field, stated[field], value)
     if (filter.exact === false || value === null) return false
     const sent = filter.value === undefined ? value : filter.value(value)
-    return differs(endpoint, filter.parameter, stated[filter.parameter], sent)
+    return differs(endpoint, filter.parameter, other, sent)
   })
 }
 
@@ -128,6 +136,7 @@ function differs(
   stated: unknown,
   given: unknown,
 ): boolean {
+  if (isInBody(name)) return given !== undefined && !isDeepStrictEqual(stated, given)
   const parameter = [parameters, query, headers].find((each) => Object.hasOwn(each, name))?.[name]
   if (parameter === undefined || given === undefined || given === null) return false
   // As it is sent: 5 and '5' are the same.

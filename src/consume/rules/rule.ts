@@ -5,7 +5,7 @@ import { suggestion } from '../../checks/nearest-name.ts'
 import { completeOptions } from '../../checks/options.ts'
 import type { Field } from '../../definition/field.ts'
 import { isValueOf, mustBe } from '../../definition/field-type.ts'
-import type { CollectionShape } from '../../definition/item.ts'
+import type { CollectionShape, KeyName } from '../../definition/item.ts'
 import { writersOf } from '../../definition/published-field.ts'
 import { callerTypes, type CallerTypes } from './caller-reader.ts'
 import type { RuleRow, CallerRow, RuleSources } from './source.ts'
@@ -59,7 +59,7 @@ export interface RuleOptions<
    * The key of the collection: an item with a key that exists is updated, so that a response can be stored
    * again. Default: every item is inserted.
    */
-  readonly upsertBy?: readonly NoInfer<keyof C['fields'] & string>[]
+  readonly upsertBy?: readonly NoInfer<KeyName<C>>[]
   /** `accept`: stores items in spite of their warnings. Default `reject`. */
   readonly warnings?: 'reject' | 'accept'
   /** With `upsertBy`, `last`: of several rows with the same key the last one is stored. Default `reject`. */

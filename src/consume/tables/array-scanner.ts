@@ -1,4 +1,5 @@
 import type { Json } from '../../protocol/json.ts'
+import type { LargeNumbers } from '../connection/json-text.ts'
 import {
   backslash,
   byteBuffer,
@@ -32,6 +33,7 @@ export interface ElementLimits {
   readonly maxElementBytes: number
   readonly maxElements: number
   readonly maxDepth: number
+  readonly largeNumbers: LargeNumbers
 }
 
 /** Reads the bytes of an array, element by element. */
@@ -114,6 +116,7 @@ export class ArrayScanner {
       )
     }
     this.#hasBegun = false
-    return parseText('An element of the response', this.#held.takeText())
+    const { largeNumbers } = this.#limits
+    return parseText('An element of the response', this.#held.takeText(), { largeNumbers })
   }
 }

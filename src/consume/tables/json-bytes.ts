@@ -1,5 +1,5 @@
 import type { Json } from '../../protocol/json.ts'
-import { parseResponse } from '../connection/json-text.ts'
+import { largeNumberAdvice, parseResponse, type LargeNumbers } from '../connection/json-text.ts'
 import { TablesError } from './tables-error.ts'
 
 /** The bytes of JSON syntax. */
@@ -55,12 +55,27 @@ export function byteBuffer(what: string, maxBytes: number): ByteBuffer {
   }
 }
 
+/** The limits of a text. */
+interface TextLimits {
+  readonly largeNumbers: LargeNumbers
+  /** Default: limited where the bytes were read. */
+  readonly maxDepth?: number
+}
+
 /**
  * Parses JSON text by the rules of calls: duplicate names and numbers that a double can't hold are
- * rejected. The error does not quote the text. The depth was limited where the bytes were read.
+ * rejected. The error does not quote the text.
  */
-export function parseText(what: string, text: string): Json {
-  const parsed = parseResponse(text, { maxDepth: Infinity, largeNumbers: 'reject' })
+export function parseText(
+  what: string,
+  text: string,
+  { largeNumbers, maxDepth = Infinity }: TextLimits,
+): Json {
+  const parsed = parseResponse(text, { maxDepth, largeNumbers })
   if ('value' in parsed) return parsed.value as Json
+  if (parsed.problem === 'large number')
+    throw new TablesError('NOT_JSON', `${what}: ${largeNumberAdvice(parsed.place, largeNumbers)}.`)
+  if (parsed.problem === 'too deep')
+    throw new TablesError('TOO_DEEP', `${what} is nested deeper than ${maxDepth} levels.`)
   throw new TablesError('NOT_JSON', `${what} is not valid JSON.`)
 }

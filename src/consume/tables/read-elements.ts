@@ -1,10 +1,13 @@
 import { requirePlainObject } from '../../checks/plain-object.ts'
 import * as z from 'zod/mini'
+import { mistaken } from '../../checks/mistakes.ts'
 import { wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions, withoutUndefined } from '../../checks/options.ts'
 import type { Json } from '../../protocol/json.ts'
-import { ArrayScanner } from './array-scanner.ts'
+import { largeNumbersOption, type LargeNumbers } from '../connection/json-text.ts'
+import { ArrayScanner, type ElementLimits } from './array-scanner.ts'
 import { flattenShape, flattenWithin, type FlattenOptions } from './flatten.ts'
+import { LineScanner } from './line-scanner.ts'
 import { ShellScanner } from './shell-scanner.ts'
 import { keysOf } from '../json-path.ts'
 import type { ResponseTables } from './table.ts'
@@ -25,6 +28,12 @@ export interface ElementOptions {
   readonly maxElements?: number
   /** How deep objects and arrays of the body may be nested. Default 64, at most 512. */
   readonly maxDepth?: number
+  /**
+   * What happens to numbers that a double can't hold, as in the options of an endpoint. Default: `reject`.
+   */
+  readonly largeNumbers?: LargeNumbers
+  /** Whether the body has a JSON value in each line (NDJSON); `items` must be null then. Default false. */
+  readonly lines?: boolean
 }
 
 const count = wholeNumber(1)
@@ -35,6 +44,8 @@ const elementShape = z.strictObject({
   maxBytes: z._default(count, 2 ** 30),
   maxElements: z._default(count, 1_000_000),
   maxDepth: z._default(wholeNumber(1, 512), 64),
+  largeNumbers: z._default(largeNumbersOption, 'reject'),
+  lines: z._default(z.boolean(), false),
 })
 
 /**
@@ -47,17 +58,14 @@ export async function* readElements(
   options: ElementOptions,
 ): AsyncGenerator<Json, Json, undefined> {
   const limits = completeOptions('readElements', elementShape, options)
+  if (limits.lines) return yield* readLines(body, limits)
   const shell = new ShellScanner(limits.items === null ? [] : keysOf(limits.items), {
     maxShellBytes: limits.maxElementBytes,
     maxDepth: limits.maxDepth,
+    largeNumbers: limits.largeNumbers,
   })
   let array: ArrayScanner | undefined
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.length
-    if (size > limits.maxBytes) {
-      throw new TablesError('TOO_LARGE', `The response has more than ${limits.maxBytes} bytes.`)
-    }
+  for await (const chunk of bounded(body, limits)) {
     for (let at = 0; at < chunk.length;) {
       if (array === undefined) {
         const { next, isInArray } = shell.read(chunk, at)
@@ -75,6 +83,36 @@ export async function* readElements(
     throw new TablesError('NOT_JSON', 'The response ends within the array of elements.')
   }
   return shell.end()
+}
+
+/** Reads the values of the lines of a body. Returns an empty list: there is nothing around the lines. */
+async function* readLines(
+  body: AsyncIterable<Uint8Array>,
+  limits: ElementLimits & BodyLimit & { readonly items: string | null },
+): AsyncGenerator<Json, Json, undefined> {
+  if (limits.items !== null)
+    throw mistaken([{ place: 'readElements.items', advice: 'must be null: lines have no path' }])
+  const lines = new LineScanner(limits)
+  for await (const chunk of bounded(body, limits)) yield* lines.read(chunk)
+  yield* lines.end()
+  return []
+}
+
+interface BodyLimit {
+  readonly maxBytes: number
+}
+
+async function* bounded(
+  body: AsyncIterable<Uint8Array>,
+  { maxBytes }: BodyLimit,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.length
+    if (size > maxBytes)
+      throw new TablesError('TOO_LARGE', `The response has more than ${maxBytes} bytes.`)
+    yield chunk
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Json } from '../../protocol/json.ts'
+import type { LargeNumbers } from '../connection/json-text.ts'
 import {
   backslash,
   byteBuffer,
@@ -16,10 +17,18 @@ import { TablesError } from './tables-error.ts'
 const what = 'The response around its elements'
 const keyName = 'A key of the response'
 
+/** The limits of what is around the elements. */
+export interface ShellLimits {
+  readonly maxShellBytes: number
+  readonly maxDepth: number
+  readonly largeNumbers: LargeNumbers
+}
+
 /** Reads what is around the array with some keys, and finds the array. */
 export class ShellScanner {
   readonly #keys: readonly string[]
   readonly #maxDepth: number
+  readonly #textLimits: { readonly largeNumbers: LargeNumbers }
   readonly #shell: ByteBuffer
   readonly #keyText: ByteBuffer
   readonly #open: ('object' | 'array')[] = []
@@ -32,12 +41,10 @@ export class ShellScanner {
   #arrays = 0
 
   /** Without keys, the body is the array. */
-  constructor(
-    keys: readonly string[],
-    { maxShellBytes, maxDepth }: { readonly maxShellBytes: number; readonly maxDepth: number },
-  ) {
+  constructor(keys: readonly string[], { maxShellBytes, maxDepth, largeNumbers }: ShellLimits) {
     this.#keys = keys
     this.#maxDepth = maxDepth
+    this.#textLimits = { largeNumbers }
     this.#shell = byteBuffer(what, maxShellBytes)
     this.#keyText = byteBuffer(keyName, maxShellBytes)
   }
@@ -56,7 +63,7 @@ export class ShellScanner {
         if (!this.#readString(byte)) continue
         if (this.#string === 'key') {
           this.#keyText.add(chunk.subarray(keyFrom, index + 1))
-          this.#lastKey = parseText(keyName, this.#keyText.takeText())
+          this.#lastKey = parseText(keyName, this.#keyText.takeText(), this.#textLimits)
         }
         this.#string = 'none'
         continue
@@ -81,7 +88,11 @@ export class ShellScanner {
   end(): Json {
     const text = this.#shell.takeText()
     // A byte order mark may begin the body, and nothing else.
-    const value = parseText(what, text.startsWith('\uFEFF') ? text.slice(1) : text)
+    const value = parseText(
+      what,
+      text.startsWith('\uFEFF') ? text.slice(1) : text,
+      this.#textLimits,
+    )
     let found: unknown = value
     for (const key of this.#keys) found = memberOf(found, key)
     if (Array.isArray(found) && this.#arrays === 1) return value

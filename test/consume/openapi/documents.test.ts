@@ -102,11 +102,10 @@ test(
 test('what an endpoint cannot call is left out with a note', () => {
   expect(imported.shop.notes).toEqual([
     'line 9: #/paths/~1products/get: the parameter session is a cookie',
-    'line 97: #/paths/~1orders~1{orderId}~1invoice/get: left out, its response is not JSON',
+    'line 97: #/paths/~1orders~1{orderId}~1invoice/get: left out, its response is neither JSON nor text',
   ])
   expect(imported.tracker.notes).toEqual([
     'line 16: #/paths/~1repos~1{owner}~1{repo}~1issues/get: the parameter filter is neither a string, a number, a boolean nor a list of them',
-    'line 184: #/paths/~1attachments/post: left out, its body is not JSON, but multipart/form-data',
   ])
   expect(imported.payments.notes).toEqual([])
 })

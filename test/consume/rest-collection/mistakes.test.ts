@@ -14,7 +14,7 @@ const target = connection({ baseUrl: 'https://api.example.com' })
 test('every mistake of a mapping is listed when it is made', () => {
   const given = {
     list: {
-      endpoint: endpoints.insert,
+      endpoint: endpoint(target, { name: 'list', method: 'DELETE', path: '/issues' }),
       filter: { stat: 'state', state: 'stat' },
       sort: { fields: ['nummer'], input: () => ({}) },
       search: { parameter: 'qq' },
@@ -29,7 +29,7 @@ test('every mistake of a mapping is listed when it is made', () => {
       '  - restCollection.fields.autor: is not a field; did you mean author?',
       '  - restCollection.list.filter.stat: is not a field; did you mean state?',
       '  - restCollection.list.sort.fields.nummer: is not a field; did you mean number?',
-      '  - restCollection.list.endpoint: must have the method GET',
+      '  - restCollection.list.endpoint: must have the method GET or POST',
       '  - restCollection.delete.endpoint: must have the method DELETE or POST',
       '  - restCollection.list.filter.stat: is not a parameter of the endpoint; there are no parameters',
       '  - restCollection.list.filter.state: is not a parameter of the endpoint; there are no parameters',
