@@ -142,10 +142,11 @@ async function compilerOf(definitions: object): Promise<Ajv2020> {
   const { Ajv2020: Compiler } = (await import('ajv/dist/2020.js')) as { Ajv2020: typeof Ajv2020 }
   const compiler = new Compiler({ strict: false, validateFormats: false, logger: false })
   try {
-    return compiler.addSchema({ $id: 'rowgate:definitions', $defs: definitions })
+    compiler.addSchema({ $id: 'rowgate:definitions', $defs: definitions })
   } catch (cause) {
     throw new TypeError('jsonSchemas: a definition is not a JSON Schema.', { cause })
   }
+  return compiler
 }
 
 async function compile<Value>(

@@ -363,7 +363,7 @@ describe('a collection that is listed by POST', () => {
 
   test('needs a body for its parameters', () => {
     const list = { endpoint: get('search'), filter: { state: 'body/filter/state' } }
-    expect(() => restCollection(data, { list } as never)).toThrow(
+    expect(() => restCollection(data, { list })).toThrow(
       'restCollection.list.filter.state: is not a parameter of the endpoint',
     )
   })
