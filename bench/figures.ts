@@ -9,6 +9,7 @@ import { memory } from './memory.ts'
 import { measureOutbox, outbox } from './outbox.ts'
 import { measureReferences, references } from './references.ts'
 import { starts } from './starts.ts'
+import { storedRows } from './stored-rows.ts'
 import { measureTables, tables } from './tables.ts'
 
 /** A measurement with a table of its own, which `--only` selects by name. */
@@ -26,7 +27,7 @@ export const figures: Figures[] = [
   bundle,
   memory,
   { name: builds, programs: [builds], measure: () => measureBuilds() },
-  { name: tables, programs: [tables], measure: () => measureTables() },
+  { name: tables, programs: [tables, storedRows], measure: () => measureTables() },
   { name: outbox, programs: [outbox], measure: () => measureOutbox() },
   { name: references, programs: [references], measure: () => measureReferences() },
   { name: indexes, programs: [indexes], measure: () => measureIndexes() },

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { programOf } from './build.ts'
 import { writeOrders } from './orders.ts'
+import { measureStoredRows } from './stored-rows.ts'
 import type { TableFigures } from './servers/tables.ts'
 
 /** The name by which `--only` selects the tables of a response. */
@@ -34,6 +35,7 @@ export async function measureTables(program = programOf(tables)): Promise<string
   const folder = mkdtempSync(join(tmpdir(), 'rowgate-tables-'))
   const file = join(folder, 'orders.json')
   const lines: string[] = []
+  let stored: string
   try {
     writeOrders(file, megabytes)
     for (const [way, title] of ways) {
@@ -46,6 +48,7 @@ export async function measureTables(program = programOf(tables)): Promise<string
       console.log(line)
       lines.push(line)
     }
+    stored = await measureStoredRows(join(folder, 'data.db'))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -55,5 +58,5 @@ export async function measureTables(program = programOf(tables)): Promise<string
     '| Way | Processor time | Rows, elements or values | Rate | Peak memory |',
     '| --- | ---: | ---: | ---: | ---: |',
   ]
-  return [...head, ...lines].join('\n')
+  return [...head, ...lines, '', stored].join('\n')
 }

@@ -200,6 +200,7 @@ function accessInProcess(
 ): CollectionAccess<CollectionShape> {
   const outside = () => Unit.outside(runtime)
   return collectionAccess(caller, collection, {
+    isShared: false,
     event: (event, own) => runtime.enter(() => runEvent(outside(), event, own, 'rows')),
     many: (saves, own) => runtime.enter(() => saveTogether(outside(), saves, own)),
     unstored: (event, work) =>

@@ -2,9 +2,9 @@ import type { CollectionAccess } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import type { Json } from '../protocol/json.ts'
 import type { CallerReader } from './rules/caller-reader.ts'
-import { itemError, prepareItems, type AnyRule, type PreparedItem } from './rules/prepare-items.ts'
-import { RuleError } from './rules/rule-error.ts'
-import { tryItem, writeItem, type RuleResult } from './rules/write-items.ts'
+import { prepareItems, type AnyRule, type PreparedItem } from './rules/prepare-items.ts'
+import { tryItem, type RuleResult } from './rules/write-items.ts'
+import { named, writeItems } from './rules/write-together.ts'
 import { flatten, type FlattenOptions } from './tables/flatten.ts'
 import { readTables, type ResponseReader } from './tables/read-tables.ts'
 import type { ResponseTables } from './tables/table.ts'
@@ -76,37 +76,41 @@ export async function storeResponse(
   within: TargetCollections,
   context: object,
 ): Promise<readonly RuleResult[]> {
-  const results = await eachItem(items, within, writeItem)
+  const results: RuleResult[] = []
+  for (const some of byRule(items)) {
+    const [{ rule }] = some
+    const access = within.collection(rule.into, rule.application as never)
+    results.push(...(await writeItems(some, access)))
+  }
   await onSuccess?.(withTables({ ...context, results }, tables) as never)
   return results
 }
 
 /** Returns what {@link storeResponse} would store, without writing. */
-export function tryResponse(
+export async function tryResponse(
   { items }: JoinedResponse,
-  within: TargetCollections,
-): Promise<readonly RuleResult[]> {
-  return eachItem(items, within, tryItem)
-}
-
-async function eachItem(
-  items: readonly PreparedItem[],
   { collection }: TargetCollections,
-  work: typeof writeItem,
 ): Promise<readonly RuleResult[]> {
   const results: RuleResult[] = []
   for (const item of items) {
     const { into, application } = item.rule
     const access = collection(into, application as never)
-    try {
-      results.push(await work(item, access))
-    } catch (cause) {
-      throw cause instanceof RuleError
-        ? cause
-        : itemError(item, 'the item was not stored', { cause })
-    }
+    results.push(await named(item, () => tryItem(item, access)))
   }
   return results
+}
+
+/** Returns the items of each rule. They stand next to each other. */
+function byRule(
+  items: readonly PreparedItem[],
+): readonly (readonly [PreparedItem, ...PreparedItem[]])[] {
+  const groups = new Map<AnyRule, [PreparedItem, ...PreparedItem[]]>()
+  for (const item of items) {
+    const group = groups.get(item.rule)
+    if (group === undefined) groups.set(item.rule, [item])
+    else group.push(item)
+  }
+  return [...groups.values()]
 }
 
 /** Returns what a handler receives, with the tables of a response. */

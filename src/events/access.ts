@@ -27,6 +27,8 @@ import { viewOf, type View } from '../request/view.ts'
 import { changeItem, newItem } from './change.ts'
 import { expandedOf, givenValues, keyOf, lockOf, pageOf, requireSaveOptions } from './conditions.ts'
 import { separateIncrements } from './increments.ts'
+import { canOverlap, inSequence, savingInSequence } from './in-sequence.ts'
+import type { SavedOfMany, SaveOfMany } from './in-sequence.ts'
 import type { ManyOutcome, ManySaves } from './many.ts'
 import type { Caller } from './runtime.ts'
 import type { SaveEvent } from './save-stage.ts'
@@ -35,7 +37,14 @@ import type { Scope } from './scope.ts'
 
 /** How the events of a collection are run: each in a transaction of its own, or in one in progress. */
 export interface EventRunner {
-  readonly event: (event: DataEvent, caller: Caller) => MaybePromise<Outcome>
+  /** `whileWriting` is called while the event waits for its own write. */
+  readonly event: (
+    event: DataEvent,
+    caller: Caller,
+    whileWriting?: () => void,
+  ) => MaybePromise<Outcome>
+  /** Whether all events share a transaction. */
+  readonly isShared: boolean
   /** Runs several saves in one transaction. */
   readonly many: (saves: ManySaves, caller: Caller) => MaybePromise<ManyOutcome>
   /** Runs a New or Change, which writes nothing, as the event that it prepares. */
@@ -66,6 +75,17 @@ class CalledCollection implements Access {
     this.#caller = caller
     this.#collection = collection
     this.#runner = runner
+    const { events, filtersDirectly } = collection
+    // A handler may change what a later save finds.
+    const isPlain = (['Insert', 'Update'] as const).every(
+      (type) => events[type]?.before === undefined && canOverlap(collection, type),
+    )
+    if (runner.isShared && filtersDirectly && isPlain) {
+      Object.assign(
+        this,
+        savingInSequence((saves) => this.#inSequence(saves)),
+      )
+    }
   }
 
   readonly filter = (async (
@@ -159,6 +179,20 @@ class CalledCollection implements Access {
     return this.#many({ type: 'Delete', ...saves }, options)
   }
 
+  async #inSequence(
+    saves: readonly SaveOfMany[],
+  ): Promise<readonly PromiseSettledResult<SavedOfMany>[]> {
+    const save = ({ key, values }: SaveOfMany) => {
+      const plan = () =>
+        key === undefined
+          ? planInsert(this.#viewFor('Insert'), givenValues(this.#collection, values, 'insert'))
+          : this.#updates('update', values)(keyOf(this.#collection, key))
+      return (whileWriting: () => void) =>
+        unlessMissing(async () => this.#result(await this.#event(plan(), {}, whileWriting)))
+    }
+    return inSequence(saves.map(save), (saved) => saved?.rejected !== false)
+  }
+
   /** Returns a function that plans the updates of items by the same values and increments. */
   #updates(call: string, changes: unknown): (key: readonly StoredValue[]) => UpdateEvent {
     requirePlainObject('The values', changes, call)
@@ -178,9 +212,13 @@ class CalledCollection implements Access {
     return viewOf(this.#collection, principal)
   }
 
-  async #event(event: DataEvent, options: SaveOptions = {}): Promise<Outcome> {
+  async #event(
+    event: DataEvent,
+    options: SaveOptions = {},
+    whileWriting?: () => void,
+  ): Promise<Outcome> {
     requireSaveOptions(event.type, options)
-    return this.#runner.event(event, this.#confirming(options))
+    return this.#runner.event(event, this.#confirming(options), whileWriting)
   }
 
   #result(outcome: Outcome): ReturnType<typeof saveResult> {

@@ -5,6 +5,7 @@ import type { FilterEvent } from '../request/event.ts'
 import { reject, type ItemOutcome, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
 import type { Row } from '../request/query.ts'
 import { Rollback } from './guard.ts'
+import { canOverlap, inSequence } from './in-sequence.ts'
 import type { SaveEvent } from './save-stage.ts'
 import type { Prepared, Scope } from './scope.ts'
 
@@ -50,7 +51,8 @@ export interface ManySteps {
   prepare(
     event: SaveEvent,
   ): MaybePromise<{ readonly prepared: Prepared | undefined } | RejectedOutcome>
-  save(one: PreparedSave): MaybePromise<Outcome>
+  /** `whileWriting` is called while the save waits for its own write. */
+  save(one: PreparedSave, whileWriting?: () => void): MaybePromise<Outcome>
 }
 
 /** Thrown to roll back several saves, because some of them were written and another one was rejected. */
@@ -90,7 +92,7 @@ function rowsOf(outcome: Outcome): readonly Row[] {
 }
 
 /**
- * Runs several saves within a unit of work, one after the other. A rejected save that has written nothing
+ * Runs several saves within a unit of work, one after the other, of which several may wait for their writes. A rejected save that has written nothing
  * does not end them, so that the rejections of all items are known. If there is one, and anything was
  * written, the unit is rolled back.
  */
@@ -104,11 +106,18 @@ export async function saveMany(
   const kept: OneOfMany[] = []
   const rejections: OneOfMany[] = []
   try {
-    for (const one of ready) {
-      const { index, event } = one
-      const outcome = await saveOne(one, save)
+    const overlaps = canOverlap(collection, type)
+    const saves = ready.map(
+      (one) => (whileWriting: () => void) =>
+        saveOne(one, overlaps ? (given) => save(given, whileWriting) : save),
+    )
+    // After a rollback, the next saves would read rows that will be rolled back.
+    const ended = await inSequence(saves, (outcome) => outcome instanceof Rollback)
+    for (const [place, result] of ended.entries()) {
+      const { index, event } = ready[place] as PreparedSave
+      if (result.status === 'rejected') throw result.reason
+      const outcome = result.value
       if (outcome instanceof Rollback) {
-        // It was rejected after it had written, so the next saves would read rows that will be rolled back.
         rejections.push({ index, event, outcome: outcome.outcomeFor(caller.principal) })
         throw new ManyRollback(outcome.rejected, outcome.collection, rejections)
       }

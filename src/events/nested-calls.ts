@@ -69,12 +69,13 @@ export function nestedCalls(): NestedCalls {
     storage: new StorageCalls(),
     watch,
     watchAccess(access) {
-      const methods = Object.entries(access as unknown as Record<string, Method>)
-      const watched = methods.map(([name, method]) => [
-        name,
-        (...given: unknown[]) => watch(name, method(...given)),
-      ])
-      return Object.freeze(Object.fromEntries(watched)) as CollectionAccess<CollectionShape>
+      const methods = access as unknown as Readonly<Record<string | symbol, Method>>
+      const watched: Record<string | symbol, Method> = {}
+      for (const name of Reflect.ownKeys(access)) {
+        const method = methods[name] as Method
+        watched[name] = (...given) => watch(String(name), method(...given))
+      }
+      return Object.freeze(watched) as unknown as CollectionAccess<CollectionShape>
     },
     ended,
     unawaited() {

@@ -253,11 +253,11 @@ function stepsOf(unit: Unit, caller: Caller): ManySteps {
     filter: (event) => eventIn(unit, event, caller, 'rows'),
     prepare: (event) =>
       whenPrepared(event, codeOf(event, unit, caller), (prepared) => ({ prepared })),
-    save: ({ event, prepared }) => {
+    save: ({ event, prepared }, whileWriting) => {
       const { collection, type } = event
       return traced(
         { collection, event: type, principal: caller.principal, nested: unit.depth > 0 },
-        () => eventOfCode(event, unit, caller, prepared),
+        () => eventOfCode(event, unit.untilWriting(whileWriting), caller, prepared),
         (outcome) => outcome.type,
       )
     },
@@ -289,7 +289,9 @@ export async function unstored<Result>(
 /** Returns a collection whose events take part in a unit of work, or are units of their own if it has no transaction. */
 export const nestedAccess: NestedAccess = (unit, caller, collection) =>
   collectionAccess(caller, collection, {
-    event: (event, own) => runEvent(unit, event, own, 'rows'),
+    event: (event, own, whileWriting) =>
+      runEvent(unit.untilWriting(whileWriting), event, own, 'rows'),
+    isShared: unit.transaction !== undefined,
     many: (saves, own) => saveTogether(unit, saves, own),
     unstored: (event, work) => unstored(unit, caller, { collection, event }, work),
   })

@@ -140,6 +140,7 @@ function write(save: Save): MaybePromise<Rejection> {
   try {
     const written = save.steps.write(save)
     if (!isThenable(written)) return takeWritten(save, written)
+    save.scope.unit.isWaitingForWrite()
     return Promise.resolve(written).then(
       (item) => takeWritten(save, item),
       (error: unknown) => rejectionOfWrite(save, error),

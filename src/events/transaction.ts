@@ -82,9 +82,10 @@ function accessWithin(
   collection: PublishedCollection,
 ): CollectionAccess<CollectionShape> {
   return collectionAccess(caller, collection, {
-    event: async (event, own): Promise<Outcome> => {
+    isShared: true,
+    event: async (event, own, whileWriting): Promise<Outcome> => {
       try {
-        return await runEvent(unit, event, own, 'rows')
+        return await runEvent(unit.untilWriting(whileWriting), event, own, 'rows')
       } catch (error) {
         if (error instanceof Rollback) return error.outcomeFor(own.principal)
         throw error

@@ -64,6 +64,7 @@ export class Unit {
   #writes = 0
   #isOutermost = false
   #surround: Surround | undefined
+  #onWriting: (() => void) | undefined
 
   private constructor(
     { runtime, transaction, depth }: Pick<Unit, 'runtime' | 'transaction' | 'depth'>,
@@ -175,6 +176,20 @@ export class Unit {
   #inner(depth: number): Unit {
     const { runtime, transaction } = this
     return new Unit({ runtime, transaction, depth }, this.#log, this)
+  }
+
+  /** Returns this unit for one event, which calls a function when it waits for its own write. */
+  untilWriting(call: (() => void) | undefined): Unit {
+    if (call === undefined) return this
+    const unit = this.part()
+    unit.#onWriting = call
+    return unit
+  }
+
+  /** Called while the event in it waits for its own write, not for those of its handlers. */
+  isWaitingForWrite(): void {
+    const around = this.#around
+    if (around !== undefined) around.#onWriting?.()
   }
 
   /**

@@ -2,6 +2,7 @@ import type { ItemValues } from '../../request/query.ts'
 import { isThenable } from '../../maybe-promise.ts'
 import { fieldTypes, isValueOf } from '../../definition/field-type.ts'
 import type { Field } from '../../definition/field.ts'
+import type { CollectionShape } from '../../definition/item.ts'
 import { canonicalJson } from '../../protocol/json.ts'
 import type { ResponseReader } from '../tables/read-tables.ts'
 import type { AnyColumns, TableRow } from '../tables/table.ts'
@@ -126,9 +127,7 @@ function withoutRepeated(
 ): readonly PreparedItem[] {
   const byKey = new Map<string, PreparedItem>()
   for (const item of items) {
-    const text = JSON.stringify(
-      key.map((name) => storedForm(into.fields[name] as Field, item.values[name])),
-    )
+    const text = keyText(into, key, item.values)
     const other = byKey.get(text)
     if (other !== undefined && repeated === 'reject') {
       throw itemError(item, `row ${other.row.id} has the same ${key.join(', ')}`)
@@ -136,6 +135,15 @@ function withoutRepeated(
     byKey.set(text, item)
   }
   return [...byKey.values()]
+}
+
+/** Returns the same text for equal keys. */
+export function keyText(
+  { fields }: CollectionShape,
+  key: readonly string[],
+  values: Readonly<Record<string, unknown>>,
+): string {
+  return JSON.stringify(key.map((name) => storedForm(fields[name] as Field, values[name])))
 }
 
 /** Returns a value in the form in which equal values are equal; an invalid one as it is. */

@@ -42,15 +42,37 @@ export async function writeItem(
   const options: SaveOptions = accepts ? { ignoreWarnings: 'all' } : {}
   const findings = accepts ? await access.change(values, stored && key) : undefined
   const accepted = (findings?.validations ?? []).filter(({ severity }) => severity === 'warning')
-  const update = () => access.update(key, values, options)
-  let action: RuleResult['action'] = stored === undefined ? 'insert' : 'update'
-  let saved = stored === undefined ? await access.insert(values, options) : await update()
+  const action: RuleResult['action'] = stored === undefined ? 'insert' : 'update'
+  const saved =
+    stored === undefined
+      ? await access.insert(values, options)
+      : await access.update(key, values, options)
+  return writtenItem({ item, action, key, saved, accepted }, collection)
+}
+
+/** A save of an item that has ended. */
+export interface EndedSave {
+  readonly item: PreparedItem
+  readonly action: 'insert' | 'update'
+  readonly key: unknown
+  /** Undefined: the item to update does not exist. */
+  readonly saved: Saved | undefined
+  /** The warnings that were accepted. */
+  readonly accepted?: readonly ValidationEntry[]
+}
+
+/** Returns the result of a save. Throws a RuleError if the item was rejected. */
+export async function writtenItem(
+  { item, action, key, saved, accepted = [] }: EndedSave,
+  collection: CollectionAccess<CollectionShape>,
+): Promise<RuleResult> {
+  const access = collection as unknown as Access
   // Another writer may have inserted the item since it was looked for.
-  if (action === 'insert' && saved?.rejected === true && key !== undefined) {
-    if ((await access.get(key)) !== undefined) {
-      action = 'update'
-      saved = await update()
-    }
+  const mayExist = action === 'insert' && saved?.rejected === true && key !== undefined
+  if (mayExist && (await access.get(key)) !== undefined) {
+    const options: SaveOptions = item.rule.warnings === 'accept' ? { ignoreWarnings: 'all' } : {}
+    const updated = await access.update(key, item.values, options)
+    return writtenItem({ item, action: 'update', key, saved: updated, accepted }, collection)
   }
   if (saved === undefined) throw itemError(item, 'the item was deleted meanwhile')
   if (saved.rejected) throw rejection(item, saved.validations)
@@ -72,7 +94,7 @@ export async function tryItem(
 }
 
 /** Returns the key of an upsert; undefined if a value is not valid, so that the insert reports it. */
-function keyOf({ rule, values }: PreparedItem): unknown {
+export function keyOf({ rule, values }: PreparedItem): unknown {
   if (rule.upsertBy === undefined) return undefined
   const parts = rule.upsertBy.map((name) => values[name])
   const isValid = rule.upsertBy.every((name) => {
@@ -83,7 +105,8 @@ function keyOf({ rule, values }: PreparedItem): unknown {
   return parts.length === 1 ? parts[0] : parts
 }
 
-function isSame(
+/** Returns whether a stored item has the values that the rule sets. */
+export function isSame(
   { rule, values }: PreparedItem,
   stored: Readonly<Record<string, unknown>>,
 ): boolean {
@@ -103,7 +126,8 @@ function rejection(item: PreparedItem, validations: readonly ValidationEntry[]):
   return itemError(item, `${reason}${about}`, { validations })
 }
 
-function resultOf(
+/** Returns the result for the row of an item. */
+export function resultOf(
   { rule, row, values }: PreparedItem,
   action: RuleResult['action'],
   validations: readonly ValidationEntry[],

@@ -1,44 +1,23 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
-import { keyIn } from '../../request/resolve.ts'
 import type { Condition, Row, StorageTransaction } from '../adapter.ts'
-import type { BoundStatement, Connection, Connections, TextRow } from './connection.ts'
+import type { Connection, Connections } from './connection.ts'
 import type { Tables } from '../sql/dialect.ts'
 import { storageFailure, type FailureKind } from './failure.ts'
-import { withAmounts, type Sql } from '../sql/fragments.ts'
-import { rowReader } from './rows.ts'
-import { PoolTransaction, type ChangingTables } from './transaction.ts'
-import {
-  insertStatement,
-  insertText,
-  joinedUpdateStatement,
-  updateStatement,
-} from '../sql/write-statements.ts'
-import { isPlainColumn } from '../sql/table-conditions.ts'
-import { bringsNumber, fixedNames } from './writes.ts'
+import type { Sql } from '../sql/fragments.ts'
+import { joinableInsert, joinableUpdate, runTogether } from './joinable-write.ts'
+import type { ChangingTables, JoinableWrite, JoinPlace } from './joinable-write.ts'
+import { PoolTransaction } from './transaction.ts'
 
 // A row that waits for a lock holds up the others of its statement.
 const maxRows = 16
 // The protocol counts parameters with 16 bits.
 const maxValues = 65_535
 
-/** A write that may be one statement with others. */
-interface JoinableWrite {
-  readonly collection: PublishedCollection
-  /** What it is alone. Statements that may be one have the same `sql`. */
-  readonly statement: BoundStatement
-  /** What it writes. Two writes of one statement have different targets. Undefined: it can't be the same. */
-  readonly target: string | undefined
-  /** Writes it in a transaction of its own. */
-  alone(on: StorageTransaction): MaybePromise<Row | undefined>
-  /** Returns the statement of several such writes. */
-  together(writes: readonly JoinableWrite[]): BoundStatement
-  /** Returns the row of each write, among the rows of their statement. Throws an error if one can't be known. */
-  rowsOf(rows: readonly TextRow[], count: number): readonly (TextRow | undefined)[]
-}
-
 interface WaitingWrite {
   readonly write: JoinableWrite
+  /** Writes it in a transaction of its own. */
+  readonly alone: (on: StorageTransaction) => MaybePromise<Row | undefined>
   /** Ends it with its complete row. */
   readonly settle: (row: Promise<Row | undefined>) => void
   readonly fail: (error: unknown) => void
@@ -80,26 +59,9 @@ export class JoinedWrites {
 
   /** Inserts a row and returns it complete. Undefined if it can't be inserted in one statement with others. */
   insert(collection: PublishedCollection, row: Row): Promise<Row> | undefined {
-    const tables = this.#options.tablesNow()
-    const table = tables.find(collection.table)
-    const returns = table?.returnsInserts !== false
-    if (!this.#joins(collection) || !returns || bringsNumber(collection, row)) return undefined
-    const inserted = this.#write(() => ({
-      collection,
-      statement: insertStatement(tables, collection, row),
-      target: undefined,
-      alone: (on) => on.insert(collection, row),
-      together: (writes) => ({
-        sql: insertText(tables, collection, row, writes.length),
-        values: writes.flatMap(({ statement }) => statement.values),
-      }),
-      // The server returns each row when it has inserted it, in the order of the statement.
-      rowsOf(rows, count) {
-        if (rows.length === count) return rows
-        throw new Error(`the server returned ${rows.length} of ${count} inserted rows`)
-      },
-    }))
-    return inserted as Promise<Row>
+    const create = joinableInsert(this.#place(), collection, row)
+    if (create === undefined) return undefined
+    return this.#write(create, (on) => on.insert(collection, row)) as Promise<Row>
   }
 
   /**
@@ -109,56 +71,29 @@ export class JoinedWrites {
   update(
     collection: PublishedCollection,
     conditions: readonly Condition[],
-    given: Row,
+    changes: Row,
     increments?: Readonly<Record<string, string>>,
   ): Promise<Row | undefined> | undefined {
-    const changes = withAmounts(given, increments)
-    const tables = this.#options.tablesNow()
-    const key = keyIn(collection, conditions)
-    const names = Object.keys(changes)
-    const isJoinable =
-      key !== undefined &&
-      names.length > 0 &&
-      this.#joins(collection) &&
-      // Otherwise two keys may be the same row.
-      collection.key.every((field) => isPlainColumn(tables, collection, field)) &&
-      fixedNames(tables, collection, changes).length === 0
-    const { joinedUpdates } = tables.dialect.writes
-    if (!isJoinable || joinedUpdates === undefined) return undefined
-    const update = { collection, conditions, changes }
-    return this.#write(() => ({
-      collection,
-      statement: updateStatement(tables, collection, conditions, changes),
-      target: JSON.stringify(key),
-      alone: (on) => on.update(collection, conditions, given, increments),
-      together: (writes) =>
-        joinedUpdateStatement(
-          tables,
-          joinedUpdates,
-          update,
-          writes.map(({ statement }) => statement),
-        ),
-      rowsOf(rows, count) {
-        const found = Array.from<TextRow | undefined>({ length: count })
-        for (const row of rows) found[Number(row[0])] = row.slice(1)
-        return found
-      },
-    }))
+    const update = { collection, conditions, changes, increments }
+    const create = joinableUpdate(this.#place(), update)
+    if (create === undefined) return undefined
+    return this.#write(create, (on) => on.update(collection, conditions, changes, increments))
   }
 
-  #joins(collection: PublishedCollection): boolean {
-    const { dialect, find } = this.#options.tablesNow()
-    const table = find(collection.table)
-    const joins = table !== undefined && dialect.writes.joins?.(table) === true
-    return joins && table.unwritable === undefined && !this.#options.changing.has(table)
+  #place(): JoinPlace {
+    const { tablesNow, changing } = this.#options
+    return { tables: tablesNow(), changing }
   }
 
-  async #write(create: () => JoinableWrite): Promise<Row | undefined> {
+  async #write(
+    create: () => JoinableWrite,
+    alone: WaitingWrite['alone'],
+  ): Promise<Row | undefined> {
     const write = create()
     const queue = this.#queues.get(write.statement.sql) ?? []
     this.#queues.set(write.statement.sql, queue)
     return new Promise((settle, fail) => {
-      const waiting: WaitingWrite = { write, settle, fail }
+      const waiting: WaitingWrite = { write, alone, settle, fail }
       queue.push(waiting)
       this.#onConnection((connection) => this.#run(connection, waiting, queue)).catch(
         (error: unknown) => {
@@ -175,12 +110,12 @@ export class JoinedWrites {
   /** `isSure`: the database stores the row as it is given, so it needs no check before its commit. */
   async #writeAlone(
     connection: Connection,
-    { write, settle }: Pick<WaitingWrite, 'write' | 'settle'>,
+    { alone, settle }: Pick<WaitingWrite, 'alone' | 'settle'>,
     isSure = true,
   ): Promise<void> {
     const options = { oneWrite: true, changing: isSure ? this.#options.changing : allTables }
     const transaction = new PoolTransaction(connection, this.#options.tablesNow(), options)
-    const written = transaction.run((on) => write.alone(isSure ? on : this.#options.checked(on)))
+    const written = transaction.run((on) => alone(isSure ? on : this.#options.checked(on)))
     settle(written)
     await written.catch(() => undefined)
   }
@@ -190,7 +125,7 @@ export class JoinedWrites {
     const { dialect, find } = this.#options.tablesNow()
     const isSure = rowFaults.includes(dialect.errors.kindOf(error))
     const outcomes = writes.map(
-      ({ write, settle: end, fail }) =>
+      ({ alone, settle: end, fail }) =>
         new Promise<boolean>((resolve) => {
           const settle = (row: Promise<Row | undefined>): void => {
             end(row)
@@ -199,7 +134,7 @@ export class JoinedWrites {
               () => resolve(false),
             )
           }
-          this.#onConnection((again) => this.#writeAlone(again, { write, settle }, isSure)).catch(
+          this.#onConnection((again) => this.#writeAlone(again, { alone, settle }, isSure)).catch(
             (reason: unknown) => {
               fail(reason)
               resolve(false)
@@ -217,14 +152,10 @@ export class JoinedWrites {
   async #writeTogether(connection: Connection, waiting: readonly WaitingWrite[]): Promise<void> {
     const tables = this.#options.tablesNow()
     const writes = waiting.map(({ write }) => write)
-    const { collection, together, rowsOf } = (waiting as readonly [WaitingWrite])[0].write
     try {
-      const statement = together(writes)
-      const rows = rowsOf(await connection.rows(statement), writes.length)
-      const read = rowReader(statement.sql, { tables, collection, names: collection.allNames })
+      const rows = await runTogether(connection, tables, writes)
       for (const [index, { settle }] of waiting.entries()) {
-        const row = rows[index]
-        settle(new Promise((resolve) => resolve(row && read(row))))
+        settle(new Promise((resolve) => resolve(rows[index]?.())))
       }
     } catch (error) {
       const { errors } = tables.dialect

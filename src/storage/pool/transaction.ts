@@ -1,13 +1,15 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
-import { isStorageError, type StorageTransaction } from '../adapter.ts'
+import { isStorageError, type Row, type StorageTransaction } from '../adapter.ts'
 import { withAmounts, type RowChanges } from '../sql/fragments.ts'
+import { joinableInsert, joinableUpdate, type ChangingTables } from './joinable-write.ts'
+import type { JoinableWrite, JoinPlace } from './joinable-write.ts'
 import type { Connection } from './connection.ts'
 import type { Isolation, Tables } from '../sql/dialect.ts'
 import { storageFailure, unavailable, type Operation } from './failure.ts'
 import { readPage } from './reads.ts'
-import type { Table } from '../../schema/model.ts'
 import { returnsInserts } from '../sql/write-statements.ts'
+import { isBatched, WriteBatch, type BatchedWrite } from './write-batch.ts'
 import { bringsNumber, deleteRow, insertRow, updateRow } from './writes.ts'
 
 interface WriteOptions {
@@ -17,15 +19,8 @@ interface WriteOptions {
   readonly row?: RowChanges
   /** Whether the write is one statement. */
   readonly isAlone: boolean
-}
-
-/**
- * The tables that may store a row otherwise than it is given, such as those with triggers. What they return of an insert
- * is checked before its commit.
- */
-export interface ChangingTables {
-  has(table: Table): boolean
-  add(table: Table): unknown
+  /** Whether the write is several, of which all or none are kept. Default false. */
+  readonly isBatch?: boolean
 }
 
 /** How a {@link PoolTransaction} runs. */
@@ -48,7 +43,10 @@ export class PoolTransaction implements StorageTransaction {
   readonly #oneWrite: boolean
   readonly #isolation: Isolation
   readonly #changing: RunOptions['changing']
+  readonly #place: JoinPlace
   #last: Promise<unknown> = Promise.resolve()
+  /** The writes that were called last, while nothing else was called and they have not begun. */
+  #batch: WriteBatch | undefined
   #hasBegun = false
   #hasEnded = false
   #hasSavepoint = false
@@ -65,6 +63,7 @@ export class PoolTransaction implements StorageTransaction {
     this.#oneWrite = oneWrite
     this.#isolation = isolation
     this.#changing = changing
+    this.#place = { tables, changing }
   }
 
   /** Runs work in the transaction, and commits it. If the work or the commit fails, rolls it back and rejects. */
@@ -96,21 +95,23 @@ export class PoolTransaction implements StorageTransaction {
     const isChanged = table !== undefined && this.#changing?.has(table) === true
     const isAlone =
       !isChanged && returnsInserts(this.#tables, collection) && !bringsNumber(collection, row)
-    return this.#inTurn(() =>
+    const alone = (): Promise<Row> =>
       this.#write({ operation: 'save', collection, row, isAlone }, () =>
         insertRow(this.#connection, this.#tables, collection, row),
-      ),
-    )
+      )
+    const join = () => joinableInsert(this.#place, collection, row)?.()
+    return this.#inBatch(join, alone) as Promise<Row>
   }
 
   readonly update: StorageTransaction['update'] = (collection, conditions, given, increments) => {
     const changes = withAmounts(given, increments)
     const isAlone = this.#tables.dialect.writes.returning.includes('update')
-    return this.#inTurn(() =>
+    const alone = (): Promise<Row | undefined> =>
       this.#write({ operation: 'save', collection, row: changes, isAlone }, () =>
         updateRow(this.#connection, this.#tables, collection, { conditions, changes }),
-      ),
-    )
+      )
+    const update = { collection, conditions, changes: given, increments }
+    return this.#inBatch(() => joinableUpdate(this.#place, update)?.(), alone)
   }
 
   readonly delete: StorageTransaction['delete'] = (collection, conditions) => {
@@ -122,15 +123,50 @@ export class PoolTransaction implements StorageTransaction {
     )
   }
 
+  /** Runs a write after the calls before it: together with the writes next to it, if they can be joined. */
+  #inBatch(
+    join: () => JoinableWrite | undefined,
+    alone: BatchedWrite['alone'],
+  ): Promise<Row | undefined> {
+    const write = this.#oneWrite ? undefined : joinedOr(join)
+    if (write === undefined || !isBatched(this.#tables, write)) return this.#inTurn(alone)
+    if (this.#batch?.accepts(write) === true) return this.#batch.add({ write, alone })
+    const { collection } = write
+    const batch = new WriteBatch(this.#tables, {
+      together: (statements) =>
+        this.#write({ operation: 'save', collection, isAlone: false, isBatch: true }, () =>
+          statements(this.#connection),
+        ),
+      alone: async (one) => {
+        this.#requireUsable()
+        return one()
+      },
+    })
+    const added = batch.add({ write, alone })
+    this.#inTurn(() => {
+      if (this.#batch === batch) this.#batch = undefined
+      return batch.run()
+    }).catch((error: unknown) => {
+      batch.fail(error)
+    })
+    this.#batch = batch
+    return added
+  }
+
   // A connection runs one statement at a time.
   #inTurn<Value>(call: () => Promise<Value>): Promise<Value> {
+    this.#batch = undefined
     const turn = this.#last.then(() => {
-      if (this.#hasEnded) throw new Error('The transaction has ended.')
-      if (this.#failure !== undefined) throw this.#failure.error
+      this.#requireUsable()
       return call()
     })
     this.#last = turn.catch(() => undefined)
     return turn
+  }
+
+  #requireUsable(): void {
+    if (this.#hasEnded) throw new Error('The transaction has ended.')
+    if (this.#failure !== undefined) throw this.#failure.error
   }
 
   /** Begins the transaction, if it has not, runs more commands, and then a call. */
@@ -170,7 +206,7 @@ export class PoolTransaction implements StorageTransaction {
 
   /** Runs a write so that the transaction stays usable if it fails. */
   async #write<Value>(
-    { operation, collection, row = {}, isAlone }: WriteOptions,
+    { operation, collection, row = {}, isAlone, isBatch = false }: WriteOptions,
     call: () => Promise<Value>,
   ): Promise<Value> {
     const { dialect, find } = this.#tables
@@ -189,9 +225,10 @@ export class PoolTransaction implements StorageTransaction {
         this.#hasEnded = written !== undefined
         return written
       }
-      const savepoint = this.#hasSavepoint ? ['release s', 'savepoint s'] : ['savepoint s']
-      this.#hasSavepoint = needsSavepoints
-      const result = await this.#run('write', call, ...(needsSavepoints ? savepoint : []))
+      const released = needsSavepoints && this.#hasSavepoint ? ['release s'] : []
+      this.#hasSavepoint = needsSavepoints || isBatch
+      const savepoint = this.#hasSavepoint ? [...released, 'savepoint s'] : []
+      const result = await this.#run('write', call, ...savepoint)
       this.#lastWrite = operation
       // As if the server committed it: an error of the commit would not be one of this write.
       if (oneWrite && checkDeferred !== undefined && table?.hasDeferred === true) {
@@ -231,5 +268,14 @@ export class PoolTransaction implements StorageTransaction {
       // The item of a Delete is deleted last, after those that refer to it.
       throw storageFailure(errors, error, this.#lastWrite)
     }
+  }
+}
+
+/** Returns a joinable write. A value that can't be stored is rejected by the write itself. */
+function joinedOr(join: () => JoinableWrite | undefined): JoinableWrite | undefined {
+  try {
+    return join()
+  } catch {
+    return undefined
   }
 }

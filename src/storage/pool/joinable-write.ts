@@ -1,0 +1,149 @@
+import type { PublishedCollection } from '../../definition/published.ts'
+import { keyIn } from '../../request/resolve.ts'
+import type { Condition, Row } from '../adapter.ts'
+import type { BoundStatement, Connection, TextRow } from './connection.ts'
+import type { Tables } from '../sql/dialect.ts'
+import { withAmounts } from '../sql/fragments.ts'
+import type { Table } from '../../schema/model.ts'
+import { rowReader } from './rows.ts'
+import {
+  insertStatement,
+  insertText,
+  joinedUpdateStatement,
+  updateStatement,
+} from '../sql/write-statements.ts'
+import { isPlainColumn } from '../sql/table-conditions.ts'
+import { bringsNumber, fixedNames } from './writes.ts'
+
+/** A write that may be one statement with others. */
+export interface JoinableWrite {
+  readonly kind: 'insert' | 'update'
+  readonly collection: PublishedCollection
+  /** What it is alone. Statements that may be one have the same `sql`. */
+  readonly statement: BoundStatement
+  /** The key of the row that it writes. Undefined: the database numbers the row. */
+  readonly target: string | undefined
+  /** The fields that it writes. */
+  readonly names: readonly string[]
+  /** Returns the statement of several such writes. */
+  together(writes: readonly Pick<JoinableWrite, 'statement'>[]): BoundStatement
+  /** Returns the row of each write, among the rows of their statement. Throws an error if one can't be known. */
+  rowsOf(rows: readonly TextRow[], count: number): readonly (TextRow | undefined)[]
+}
+
+/**
+ * The tables that may store a row otherwise than it is given, such as those with triggers. What they return of an insert
+ * is checked before its commit.
+ */
+export interface ChangingTables {
+  has(table: Table): boolean
+  add(table: Table): unknown
+}
+
+/** Where joinable writes are made. */
+export interface JoinPlace {
+  readonly tables: Tables
+  readonly changing: Pick<ChangingTables, 'has'> | undefined
+}
+
+/** The arguments of an update of storage. */
+export interface UpdateOfRow {
+  readonly collection: PublishedCollection
+  readonly conditions: readonly Condition[]
+  readonly changes: Row
+  readonly increments?: Readonly<Record<string, string>> | undefined
+}
+
+/**
+ * Returns a function that creates the insert of a row, and throws for a value that can't be stored. Undefined if the row
+ * can't be inserted in one statement with others.
+ */
+export function joinableInsert(
+  place: JoinPlace,
+  collection: PublishedCollection,
+  row: Row,
+): (() => JoinableWrite) | undefined {
+  const { tables } = place
+  const returns = tables.find(collection.table)?.returnsInserts !== false
+  if (!joins(place, collection) || !returns || bringsNumber(collection, row)) return undefined
+  const key = collection.key.map(({ name }) => row[name] ?? null)
+  return () => ({
+    kind: 'insert',
+    collection,
+    statement: insertStatement(tables, collection, row),
+    target: key.length === 0 || key.includes(null) ? undefined : JSON.stringify(key),
+    names: Object.keys(row),
+    together: (writes) => ({
+      sql: insertText(tables, collection, row, writes.length),
+      values: writes.flatMap(({ statement }) => statement.values),
+    }),
+    // The server returns each row when it has inserted it, in the order of the statement.
+    rowsOf(rows, count) {
+      if (rows.length === count) return rows
+      throw new Error(`the server returned ${rows.length} of ${count} inserted rows`)
+    },
+  })
+}
+
+/**
+ * Returns a function that creates the update of a row, and throws for a value that can't be stored. Undefined if the row
+ * can't be changed in one statement with others.
+ */
+export function joinableUpdate(
+  place: JoinPlace,
+  { collection, conditions, changes: given, increments }: UpdateOfRow,
+): (() => JoinableWrite) | undefined {
+  const { tables } = place
+  const changes = withAmounts(given, increments)
+  const key = keyIn(collection, conditions)
+  const names = Object.keys(changes)
+  const isJoinable =
+    key !== undefined &&
+    names.length > 0 &&
+    joins(place, collection) &&
+    // Otherwise two keys may be the same row.
+    collection.key.every((field) => isPlainColumn(tables, collection, field)) &&
+    fixedNames(tables, collection, changes).length === 0
+  const { joinedUpdates } = tables.dialect.writes
+  if (!isJoinable || joinedUpdates === undefined) return undefined
+  const update = { collection, conditions, changes }
+  return () => ({
+    kind: 'update',
+    collection,
+    statement: updateStatement(tables, collection, conditions, changes),
+    target: JSON.stringify(key),
+    names,
+    together: (writes) =>
+      joinedUpdateStatement(
+        tables,
+        joinedUpdates,
+        update,
+        writes.map(({ statement }) => statement),
+      ),
+    rowsOf(rows, count) {
+      const found = Array.from<TextRow | undefined>({ length: count })
+      for (const row of rows) found[Number(row[0])] = row.slice(1)
+      return found
+    },
+  })
+}
+
+function joins({ tables, changing }: JoinPlace, collection: PublishedCollection): boolean {
+  const { dialect, find } = tables
+  const table = find(collection.table)
+  const isJoined = table !== undefined && dialect.writes.joins?.(table) === true
+  return isJoined && table.unwritable === undefined && changing?.has(table) !== true
+}
+
+/** Runs writes of one `sql` in one statement. Returns the complete row of each; undefined if there is none. */
+export async function runTogether(
+  connection: Connection,
+  tables: Tables,
+  writes: readonly JoinableWrite[],
+): Promise<readonly (() => Row | undefined)[]> {
+  const { collection, together, rowsOf } = (writes as readonly [JoinableWrite])[0]
+  const statement = together(writes)
+  const rows = rowsOf(await connection.rows(statement), writes.length)
+  const read = rowReader(statement.sql, { tables, collection, names: collection.allNames })
+  return rows.map((row) => () => row && read(row))
+}
