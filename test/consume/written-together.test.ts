@@ -140,7 +140,8 @@ describe.each([...localStorages, ...serverStorages])('on $name', (storage) => {
           results.push(stored)
         } catch (error) {
           if (!(error instanceof RuleError)) throw error
-          results.push({ ...error, message: error.message, cause: String(error.cause) })
+          const { rule: by, table, row, pointer, validations, message, cause } = error
+          results.push({ by, table, row, pointer, validations, message, cause: String(cause) })
         }
       }
       const into = name === 'last' ? 'plain' : name

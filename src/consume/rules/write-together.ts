@@ -126,7 +126,7 @@ async function readTogether(
         }
   let page: readonly Values[]
   try {
-    page = (await collection.filter(conditions as never)).items as readonly Values[]
+    page = (await collection.filter(conditions as never)).items
   } catch {
     // For instance because its key is no field to filter by. The error of one item names it.
     return undefined

@@ -92,7 +92,7 @@ export class WriteBatch {
 
   /** Rejects all writes. */
   fail(error: unknown): void {
-    for (const { settle } of this.#waiting) settle(Promise.reject(error as Error))
+    for (const { settle } of this.#waiting) settle(Promise.reject(error))
   }
 }
 
