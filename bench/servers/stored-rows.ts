@@ -39,7 +39,10 @@ const storages: readonly (readonly [string, () => StorageAdapter])[] = [
     'postgres:',
     () => postgresStorage(new Pool({ connectionString: place }), { ensureSchema: true }),
   ],
-  ['mysql:', () => mysqlStorage(createPool({ uri: place, connectTimeout: 5_000 }), { ensureSchema: true })],
+  [
+    'mysql:',
+    () => mysqlStorage(createPool({ uri: place, connectTimeout: 5_000 }), { ensureSchema: true }),
+  ],
   ['', () => sqliteStorage(place, { ensureSchema: true })],
 ]
 const fields = {

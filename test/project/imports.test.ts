@@ -122,6 +122,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     ...core,
     'bounded-bytes',
     'work',
+    'events/in-sequence',
     'events/join-transaction',
     'in-process',
     'service-part',
