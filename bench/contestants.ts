@@ -57,8 +57,6 @@ export const onPostgres: Contestant[] = [
   postgres('rowgate-postgres-keys', 'rowgate, API key', 'postgres-keys'),
   postgres('postgres-hand', '`node:http` and `pg` by hand, named statements'),
   postgres('postgres-keys', 'the same, API key', 'postgres-keys'),
-  postgres('postgres-joined', 'proto'),
-  postgres('postgres-const', 'const'),
   postgres('postgres-json', 'by hand, JSON written by the server'),
   { ...postgres('feathers-postgres', 'Feathers 5 (koa, knex on `pg`)'), dialect: feathers },
 ]

@@ -76,7 +76,7 @@ export async function startServer(
   { database, tables, pinned }: ServerOptions,
 ): Promise<RunningServer> {
   const child = spawn(
-    ...serverCommand(pinned, ['--expose-gc', ...(process.env.PROF ? ['--cpu-prof','--cpu-prof-dir=/tmp/me/prof','--cpu-prof-interval=250'] : []), program, database.place, ...tables]),
+    ...serverCommand(pinned, ['--expose-gc', program, database.place, ...tables]),
     {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       env: { ...process.env, NODE_ENV: 'production' },
