@@ -2,6 +2,7 @@ import type { PublishedCollection } from '../definition/published.ts'
 import { bind, type Connection, type TextRow } from '../storage/pool/connection.ts'
 import type { Tables } from '../storage/sql/dialect.ts'
 import { raw } from '../storage/sql/fragments.ts'
+import { slowOrders } from '../storage/sql/slow-orders.ts'
 import { lackingOf, valueCounts, type Lacking } from './required-columns.ts'
 import {
   planSchema,
@@ -40,7 +41,34 @@ export async function diffTables(
   if (unfit.length > 0) return { changes: [], left: [], mistakes: unfit }
   const found = await readTables(connection, withFormerTables(collections))
   const lacking = await countLacking(connection, found, collections)
-  return planTables(dialect, { found, collections, lacking }, allowed)
+  const diff = planTables(dialect, { found, collections, lacking }, allowed)
+  const orders = orderIndexes(found, collections, diff)
+  return allowed.has('order')
+    ? { ...diff, changes: [...diff.changes, ...orders] }
+    : { ...diff, left: [...diff.left, ...orders] }
+}
+
+/** Returns the indexes that pages of existing tables lack, unless other changes of a table come first. */
+function orderIndexes(
+  found: Tables,
+  collections: readonly PublishedCollection[],
+  { changes, left }: SchemaDiff,
+): readonly SchemaChange[] {
+  const { quoted } = found.dialect
+  const awaited = left.filter(({ kind }) => kind === 'rename' || kind === 'rebuild')
+  const changing = new Set([...changes, ...awaited].map(({ table }) => found.identityOf(table)))
+  const planned = new Set<string>()
+  return collections
+    .filter(({ table }) => !changing.has(found.identityOf(table)))
+    .filter(({ table, fields }) => fields.every(({ column }) => found.find(table)?.find(column)))
+    .flatMap((collection) => slowOrders(found, collection))
+    .flatMap(({ collection: { table }, fields, statements }) => {
+      const own = statements.filter((statement) => !planned.has(statement))
+      for (const statement of own) planned.add(statement)
+      const names = fields.map(({ column }) => quoted(column)).join(', ')
+      const description = `Creates the index for pages of the table ${quoted(table)} in the order of ${names}.`
+      return own.length === 0 ? [] : [{ kind: 'order', table, description, statements: own }]
+    })
 }
 
 /** Counts the rows without required values: in all columns (default), or only in those that tables lack. */
@@ -108,13 +136,21 @@ export async function applyTables(
   const present = await diff()
   if (present.changes.length === 0) return { ...present, copy: null }
   return database.changeSchema(connection, async () => {
-    const planned = await diff()
-    for (const change of planned.changes) {
-      progress(change.description)
-      await make(connection, change, isTransactional)
+    const makeAll = async ({ changes }: SchemaDiff): Promise<SchemaDiff> => {
+      for (const change of changes) {
+        progress(change.description)
+        await make(connection, change, isTransactional)
+      }
+      return diff()
     }
-    const [rest] = (await diff()).changes
-    if (rest === undefined) return { ...planned, copy: null }
+    const planned = await diff()
+    const after = await makeAll(planned)
+    // The orders of a table are known after its other changes.
+    const orders = after.changes.filter(({ kind }) => kind === 'order')
+    const [rest] = (orders.length === 0 ? after : await makeAll({ ...after, changes: orders }))
+      .changes
+    const changes = [...planned.changes, ...orders]
+    if (rest === undefined) return { ...planned, changes, left: after.left, copy: null }
     const end = isTransactional ? ' Nothing was changed.' : ''
     throw new Error(`The changes do not make the database fit: ${rest.description}${end}`)
   })

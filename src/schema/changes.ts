@@ -8,9 +8,10 @@ import type { Effect } from './planned-tables.ts'
  * What a change does. `add`: it creates a table, column, index or constraint, or writes the default of a required field
  * into rows without a value. `rename`: other programs may know the old name. `rebuild`: it redeclares columns, and may
  * copy the table. `drop`: the values of a column are lost. `nulls`: it leaves rows without a value of a required field.
- * `require`: it rejects null in columns of required fields, which other programs may write.
+ * `require`: it rejects null in columns of required fields, which other programs may write. `order`: it creates an index
+ * without which pages sort a large table, and which takes time and space.
  */
-export type SchemaChangeKind = 'add' | 'rename' | 'rebuild' | 'drop' | 'nulls' | 'require'
+export type SchemaChangeKind = 'add' | 'rename' | 'rebuild' | 'drop' | 'nulls' | 'require' | 'order'
 
 /** One change that makes a database fit a definition. */
 export interface SchemaChange {

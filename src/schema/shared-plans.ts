@@ -166,8 +166,10 @@ export function droppedColumns(draft: Draft): readonly PlannedChange[] {
     const unmanaged = new Set(unmanagedColumns(sharing).map(identityOf))
     return table.columns
       .filter(
-        ({ name: column, isUsed = false }) =>
+        ({ name: column, isUsed = false, orders }) =>
           !isUsed &&
+          // Pages in the order of a field are read by it.
+          (orders === undefined || !fields.has(identityOf(orders))) &&
           !fields.has(identityOf(column)) &&
           !unmanaged.has(identityOf(column)) &&
           !awaited.has(`${name}\0${column}`),

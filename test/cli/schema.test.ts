@@ -116,7 +116,7 @@ test('an unknown kind is invalid usage', async () => {
   const { run } = openScene(renamed, made)
   const { code, messages } = await run('apply', '--allow', 'everything')
   expect(code).toBe(2)
-  expect(messages).toContain('--allow must be one of rename, rebuild, drop, nulls, require.')
+  expect(messages).toContain('--allow must be one of rename, rebuild, drop, nulls, require, order.')
 })
 
 const missing = await missingServer()

@@ -123,7 +123,7 @@ export const databaseCommands: readonly Command[] = [
       {
         name: 'allow',
         value: 'kind',
-        choices: ['rename', 'rebuild', 'drop', 'nulls', 'require'],
+        choices: ['rename', 'rebuild', 'drop', 'nulls', 'require', 'order'],
         description: 'Such changes',
         repeats: true,
       },
