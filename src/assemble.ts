@@ -10,6 +10,7 @@ import { replyWriter } from './http/write.ts'
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts'
 import { inProcess } from './in-process.ts'
 import { createLifecycle, type Lifecycle } from './lifecycle.ts'
+import { continues } from './errors.ts'
 import { whenDone, type MaybePromise } from './maybe-promise.ts'
 import { createLanguages } from './messages/languages.ts'
 import { guardedListener, type Report } from './observation/reports.ts'
@@ -27,7 +28,7 @@ import {
   type ServiceHost,
   type ServicePart,
 } from './service-part.ts'
-import type { StorageAdapter } from './storage/adapter.ts'
+import { isStorageError, type StorageAdapter } from './storage/adapter.ts'
 import { layeredStorage } from './storage/layers/layers.ts'
 import { openOnce, whenOpen } from './storage/layers/open-once.ts'
 import { repeatConflicts } from './work/repeat-conflicts.ts'
@@ -219,12 +220,29 @@ function createOpening(): Opening {
   }
 }
 
-/** Returns the storage for the tables of the service itself, whose transactions call no code of the application. */
+/**
+ * Returns the storage for the tables of the service itself, whose transactions call no code of the application. A failure
+ * of a commit, which may have been executed, is marked with {@link continues}.
+ */
 function repeatingOwn<Storage extends Pick<StorageAdapter, 'transaction'>>(
   storage: Storage,
 ): Storage {
+  const attempt: StorageAdapter['transaction'] = async (options, work) => {
+    const state = { commits: false }
+    try {
+      return await storage.transaction(options, async (on) => {
+        const result = await work(on)
+        state.commits = true
+        return result
+      })
+    } catch (error) {
+      const isUnknown = state.commits && isStorageError(error) && error.kind === 'unavailable'
+      if (isUnknown && !error.isConflict) Object.assign(error, { [continues]: true })
+      throw error
+    }
+  }
   return {
     ...storage,
-    transaction: (options, work) => repeatConflicts(() => storage.transaction(options, work)),
+    transaction: (options, work) => repeatConflicts(() => attempt(options, work)),
   }
 }

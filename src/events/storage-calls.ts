@@ -1,3 +1,4 @@
+import { continues } from '../errors.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import { StorageError } from '../storage/adapter.ts'
 import type { StorageAdapter, StorageTransaction, TransactionOptions } from '../storage/adapter.ts'
@@ -26,10 +27,13 @@ export function asStorageCall<Result>(
   return during === undefined ? work() : during(work)
 }
 
-/** Creates the error of application code that waited for storage during its whole time limit, in milliseconds. */
+/**
+ * Creates the error of application code that waited for storage during its whole time limit, in milliseconds. It goes on
+ * after the response, and so may have its effect.
+ */
 export function storageIsLate(name: string, milliseconds: number): StorageError {
   const cause = new Error(`${name} waited for storage when its ${milliseconds} milliseconds ended`)
-  return new StorageError('unavailable', { cause })
+  return Object.assign(new StorageError('unavailable', { cause }), { [continues]: true })
 }
 
 /** The calls of storage that the application code of one event has made, also through other events. */

@@ -205,5 +205,5 @@ function hasEffect(error: unknown): boolean {
     () => null,
   )
   if (status !== 503 && status !== 429) return true
-  return isServiceError(error) && continues in Object(error.cause)
+  return continues in Object(isServiceError(error) ? error.cause : error)
 }

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { StorageError, type StorageAdapter } from '../../src/entries/storage.ts'
 import { gatedBuilder } from '../kit/builders.ts'
 import { storages } from '../kit/storages.ts'
 import { openDeployment, type DeploymentServiceOptions } from './deployment-service.ts'
@@ -20,6 +21,57 @@ async function open(options: DeploymentServiceOptions) {
     build: () => client.post('/svc-deploy/release', body, { headers }),
     queue: () => client.post('/svc-deploy/release-queue', body, { headers }),
   }
+}
+
+/** Returns a storage that loses its connection after it has committed the first release. */
+function losingCommit(storage: StorageAdapter): StorageAdapter {
+  let isLost = false
+  return {
+    ...storage,
+    transaction: async (options, work) => {
+      const state = { writes: false }
+      const result = await storage.transaction(options, (on) =>
+        work({
+          ...on,
+          filter: (...given) => on.filter(...given),
+          update: (...given) => on.update(...given),
+          delete: (...given) => on.delete(...given),
+          insert: (collection, row) => {
+            if (collection.table === 'rowgate_releases') state.writes = true
+            return on.insert(collection, row)
+          },
+        }),
+      )
+      if (!state.writes || isLost) return result
+      isLost = true
+      throw new StorageError('unavailable')
+    },
+  }
+}
+
+/** Returns what makes a storage wait before it inserts a release, until it is released. */
+function delayingInsert() {
+  let release = (): void => undefined
+  const gate = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const wrap = (storage: StorageAdapter): StorageAdapter => ({
+    ...storage,
+    transaction: (options, work) =>
+      storage.transaction(options, (on) =>
+        work({
+          ...on,
+          filter: (...given) => on.filter(...given),
+          update: (...given) => on.update(...given),
+          delete: (...given) => on.delete(...given),
+          insert: async (collection, row) => {
+            if (collection.table === 'rowgate_releases') await gate
+            return on.insert(collection, row)
+          },
+        }),
+      ),
+  })
+  return { wrap, release }
 }
 
 describe.each(storages)('builds with an idempotency key, $name', (on) => {
@@ -79,6 +131,25 @@ describe.each(storages)('builds with an idempotency key, $name', (on) => {
     const second = build()
     ;(await builder.next()).finish()
     expect((await second).status).toBe(200)
+  })
+
+  test('a build whose commit may have been executed is not queued again', async () => {
+    const { queue, count } = await open({ on, workers: 0, wrap: losingCommit })
+    expect((await queue()).status).toBe(503)
+    const second = await queue()
+    expect(second.status).toBe(409)
+    expect(second.headers.get('Retry-After')).toBeNull()
+    expect(await count()).toBe(1)
+  })
+
+  test('a build that storage has queued after the time limit is not queued again', async () => {
+    const { wrap, release } = delayingInsert()
+    const { queue, count } = await open({ on, workers: 0, wrap, service: { handlerTimeout: 60 } })
+    expect((await queue()).status).toBe(503)
+    expect((await queue()).status).toBe(409)
+    release()
+    await vi.waitFor(async () => expect(await count()).toBe(1))
+    expect((await queue()).status).toBe(409)
   })
 
   test('without the option, the header is ignored', async () => {
