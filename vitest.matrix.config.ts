@@ -12,6 +12,11 @@ const onStorages = [
 ]
 const readers = [...contract, 'test/rights/**/*.test.ts', 'test/security/gate/**/*.test.ts']
 
+// They make requests at random: as many as the environment says, from a new seed.
+const atRandom = ['test/rights/random-items.test.ts', 'test/operators/random-requests.test.ts']
+const randomRequests = '20000'
+const seed = String(Math.floor(Math.random() * 1e9))
+
 // They count requests, which are repeated here.
 const counting = [
   ...['test/contract/authentication-limits.test.ts', 'test/contract/server-departures.test.ts'],
@@ -47,6 +52,10 @@ export default defineConfig({
       project('cached', readers, { CACHE: 'on' }),
       project('full cache', readers, { CACHE: 'small' }),
       project('no cache', readers, { CACHE: 'off' }),
+      project('random requests', atRandom, {
+        ...{ MATRIX: 'on', ITEM_RUNS: randomRequests, ITEM_SEED: seed },
+        ...{ QUESTION_RUNS: randomRequests, QUESTION_SEED: seed },
+      }),
       project('writers', ['test/cache/differential.test.ts'], { CACHE_ANSWERS: '250000' }),
     ],
   },

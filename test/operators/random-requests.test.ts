@@ -92,8 +92,9 @@ const cases: readonly (readonly [string, Storage, CollectionDefinition])[] = [
 ]
 
 describe.each(cases)('%s', (_, storage, definition) => {
-  test('responds to random conditions as the model does', { timeout: 3_600_000 }, () =>
-    withServices(storage, async (open) => {
+  test('responds to random conditions as the model does', { timeout: 3_600_000 }, () => {
+    if (process.env['QUESTION_RUNS'] !== undefined) console.log(`QUESTION_SEED=${seed}`, runs)
+    return withServices(storage, async (open) => {
       const { service } = open(
         { collections: { things: definition, owners: owned } },
         { security: visitors, ignoredReport: 'forbidden' },
@@ -127,8 +128,8 @@ describe.each(cases)('%s', (_, storage, definition) => {
         }),
         { numRuns: Math.max(1, Math.round(runs / requestsPerRun)), seed },
       )
-    }),
-  )
+    })
+  })
 })
 
 async function compareWithModel(

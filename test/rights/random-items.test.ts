@@ -57,17 +57,18 @@ describe('random requests have the responses of a model: rights, digits of json,
         const random = randomOf(seed)
         const world = { random, service, items: { things: new Map(), pairs: new Map() } } as World
         const counts: Record<string, number> = {}
+        const place = `${name}, ITEM_SEED=${seed}`
         for (let run = 0; run < runs; run++) {
           const [what, isAsExpected] = await operate(world)
-          expect(isAsExpected, `${name}, operation ${run}: ${what}`).toBe(true)
+          expect(isAsExpected, `${place}, operation ${run}: ${what}`).toBe(true)
           const kind = what.split(' ').slice(0, 2).join(' ')
           counts[kind] = (counts[kind] ?? 0) + 1
           for (const each of ['things', 'pairs'] as const)
-            expect(stateOf(await rows(each), each), `${name}, operation ${run}: ${what}`).toEqual(
+            expect(stateOf(await rows(each), each), `${place}, operation ${run}: ${what}`).toEqual(
               modelOf(world.items[each], each),
             )
         }
-        if (process.env['ITEM_RUNS'] !== undefined) console.log(name, runs, counts)
+        if (process.env['ITEM_RUNS'] !== undefined) console.log(place, runs, counts)
       })
     },
     36_000_000,
