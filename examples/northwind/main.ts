@@ -37,6 +37,7 @@ async function greet(): Promise<void> {
   const address = `${root}/sales`
   console.log(`Serving ${databaseFile} at ${address}`)
   console.log(`In a browser: ${root}/console, and ${root}/explorer`)
+  console.log('The console shows users, keys and releases to ada.')
   console.log(
     plainHttp
       ? `Keys may come over plain HTTP, since only this machine can reach ${host}.\n`

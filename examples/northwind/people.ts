@@ -6,6 +6,7 @@ export const people = {
   KEY: { user: 'olivia', roles: ['Office'] },
   SAMUELS_KEY: { user: 'samuel', roles: ['Sales'], attributes: { country: 'Germany' } },
   PIPELINES_KEY: { user: 'pipeline', roles: ['Deployment'] },
+  ADAS_KEY: { user: 'ada', roles: ['Administrator', 'Office', 'Deployment'] },
 } as const satisfies Record<string, NewUser>
 
 /** New keys, by the name of their shell variable. */

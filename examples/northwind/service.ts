@@ -1,4 +1,5 @@
 import { createService, type Service } from 'rowgate'
+import { administration, type Administration } from 'rowgate/administration'
 import { adminConsole } from 'rowgate/console'
 import {
   createDeployment,
@@ -51,16 +52,23 @@ const description = openapi({
 })
 
 /** The service of the trader. */
-export type Northwind = Service<typeof applications & Deployment['applications']>
+export type Northwind = Service<
+  typeof applications & Deployment['applications'] & Administration['applications']
+>
 
 /** Creates the service of the trader over a database file. Every request needs a key. */
 export function createNorthwind(
   file: string,
-  { applications: ofDeployment }: Deployment,
+  deployment: Deployment,
   properties: Partial<ApiKeyProperties> = {},
 ): Northwind {
   return createService({
-    applications: { ...applications, ...ofDeployment },
+    applications: {
+      ...applications,
+      ...deployment.applications,
+      // For callers with the role Administrator.
+      ...administration({ deployment }).applications,
+    },
     storage: sqliteStorage(file, { ensureSchema: true }),
     security: apiKeys({ name: 'API Key', properties }),
     pages: {

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { administration } from '../administration/administration.ts'
 import { adminConsole } from '../console/admin-console.ts'
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import { explorer } from '../explorer/explorer.ts'
@@ -128,7 +129,7 @@ async function openService(
   keys: string,
 ): Promise<Served> {
   const service = createService({
-    applications,
+    applications: { ...applications, ...administration().applications },
     storage: mount({
       'rowgate-security': sqliteStorage(keys, { ensureSchema: true }),
       '*': database.storage(),
@@ -196,10 +197,13 @@ async function reload(
 
 const user = 'local'
 
-/** Creates a key if there is none yet, or if another one is wanted. Sets the roles of its user, if any are given. */
+/**
+ * Creates a key if there is none yet, or if another one is wanted. Sets the roles of its user, if any are given. Without
+ * any, a new user may manage users and keys in the console.
+ */
 async function firstKey({ users, keys }: Served, given: Given): Promise<string | undefined> {
   const roles = given.all('role')
-  await users.ensure({ user, roles })
+  await users.ensure({ user, roles: roles.length > 0 ? roles : ['Administrator'] })
   if (roles.length > 0) await users.change(user, { roles })
   if (!given.has('new-key') && (await keys.list()).length > 0) return undefined
   const { key } = await keys.create({ user, description: 'rowgate serve' })

@@ -58,6 +58,15 @@ test('the server has a console, an explorer, an OpenAPI document, /live and /rea
   expect((await get('/rest/v1/console/console.js')).status).toBe(200)
 })
 
+test('the user of the first key manages users and keys, unless other roles are given', async () => {
+  const get = async ({ url, key = '' }: Awaited<ReturnType<typeof serving>>) =>
+    (await fetch(`${url}/rest/v1/svc-admin/users`, { headers: { 'X-API-Key': key } })).status
+  expect(await get(await serving(project()))).toBe(200)
+  const other = await serving(project(), '--role', 'Sales')
+  expect(await get(other)).toBe(403)
+  expect((await fetch(`${other.url}/rest/v1/svc-admin/users`)).status).toBe(401)
+})
+
 test('the first start prints a key and a curl line that works; later starts do not', async () => {
   const folder = project()
   const first = await serving(folder)

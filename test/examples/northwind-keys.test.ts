@@ -153,6 +153,7 @@ describe('the people of the sample', () => {
     const service = await emptyService()
     expect(Object.keys(await welcomePeople(service))).toEqual(Object.keys(people))
     expect(await service.users.list()).toMatchObject([
+      people.ADAS_KEY,
       people.KEY,
       people.PIPELINES_KEY,
       people.SAMUELS_KEY,

@@ -20,7 +20,7 @@ afterAll(async () => {
 
 test('the first start builds the database and prints lines for a shell', () => {
   expect(example.output()).toContain('Built ')
-  expect(example.lines).toBe(27)
+  expect(example.lines).toBe(28)
   expect(readdirSync(data)).toContain('northwind.db')
   expect(readdirSync(data)).not.toContain('northwind.db.unfinished')
 })

@@ -55,6 +55,8 @@ export async function openSample(): Promise<Sample> {
     description: 'Customers, orders and products of a trader.',
     contact: { name: 'Northwind', url: 'https://northwind.example.com' },
     license: { name: 'MIT', identifier: 'MIT' },
+    // What clients do: administration is for the console.
+    roles: ['Office', 'Sales', 'Deployment'],
   })
   const ends: (() => Promise<unknown>)[] = []
   const binary = (program: string): string => join(here, 'node_modules/.bin', program)

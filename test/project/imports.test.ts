@@ -172,6 +172,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   cli: [
     ...core,
+    'administration/administration',
     'client',
     'command-use',
     'console/admin-console',

@@ -76,7 +76,7 @@ export const databaseCommands: readonly Command[] = [
       {
         name: 'role',
         value: 'name',
-        description: 'A role of the user of the keys',
+        description: 'A role of the user of the keys (default: Administrator)',
         repeats: true,
       },
       { name: 'new-key', description: 'Create another key and show it once' },

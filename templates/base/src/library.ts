@@ -1,4 +1,5 @@
 import { createService, defineCollection, integer, text, warning } from 'rowgate'
+import { administration } from 'rowgate/administration'
 import { adminConsole } from 'rowgate/console'
 import { explorer } from 'rowgate/explorer'
 import { openapi } from 'rowgate/openapi'
@@ -30,7 +31,11 @@ const books = defineCollection(
 /** Creates the service: on the storage of the application, or in memory for tests. */
 export function createLibrary(storage: StorageAdapter) {
   return createService({
-    applications: { library: { collections: { books } } },
+    applications: {
+      library: { collections: { books } },
+      // Users and keys, for callers with the role Administrator.
+      ...administration().applications,
+    },
     storage,
     // At /rest/v1/openapi.json, /rest/v1/explorer and /rest/v1/console.
     pages: {

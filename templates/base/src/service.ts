@@ -9,6 +9,6 @@ export async function openService(): Promise<void> {
   await service.ready()
   const key = process.env.API_KEY
   if (key === undefined) return
-  await service.users.ensure({ user: 'developer' })
+  await service.users.ensure({ user: 'developer', roles: ['Administrator'] })
   await service.keys.ensure({ user: 'developer', key })
 }
