@@ -9,6 +9,7 @@ const swaggerUi = 'node_modules/swagger-ui-dist'
 /** The files of the explorer by their place in the package. Swagger UI comes with its licences. */
 export const explorerAssets: Readonly<Record<string, string>> = {
   'dist/assets/explorer.js': 'src/explorer/assets/explorer.js',
+  'dist/assets/references.js': 'src/explorer/assets/references.js',
   'dist/assets/explorer.css': 'src/explorer/assets/explorer.css',
   'dist/assets/swagger-ui-bundle.js': `${swaggerUi}/swagger-ui-bundle.js`,
   'dist/assets/swagger-ui-bundle.js.LICENSE.txt': `${swaggerUi}/swagger-ui-bundle.js.LICENSE.txt`,

@@ -157,7 +157,7 @@ try {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   const root = /http:[^ ]*v1/.exec(output)[0]
-  for (const path of ['explorer/explorer.js', 'explorer/explorer.css', 'console/console.js', 'console/console.css'])
+  for (const path of ['explorer/explorer.js', 'explorer/references.js', 'explorer/explorer.css', 'console/console.js', 'console/console.css'])
     assert.equal((await fetch(root + '/' + path)).status, 200, path)
 } finally {
   child.kill()

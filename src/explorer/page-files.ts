@@ -20,6 +20,7 @@ const immutable = { 'Cache-Control': 'public, max-age=31536000, immutable' }
 export function pageFiles(): Readonly<Record<string, PageFile>> {
   return {
     '/explorer.js': publicFile('explorer.js', { mediaType: script }),
+    '/references.js': publicFile('references.js', { mediaType: script }),
     '/explorer.css': publicFile('explorer.css', { mediaType: styles }),
     [`/${swaggerUi.script}`]: publicFile('swagger-ui-bundle.js', {
       mediaType: script,

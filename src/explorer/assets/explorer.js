@@ -1,5 +1,7 @@
 // The script of the explorer: signs in, shows the document in Swagger UI, and confirms warnings.
 
+import { offerReferences } from './references.js'
+
 /**
  * @typedef {{ type: 'apiKey', header: string } | { type: 'basic' } | { type: 'bearer' }} SignInMethod
  * @typedef {{ info?: { title?: string }, servers?: { url: string }[] }} Description The OpenAPI document.
@@ -131,6 +133,7 @@ function showDescription(description, headers) {
   if (description.info?.title) document.title = description.info.title
   // The service is where this page is, also if the document does not know the prefix of the mount.
   const url = new URL('.', location.href).pathname.replace(/\/$/, '')
+  offerReferences(element('description'), { description, headers, url, cookies })
   const { SwaggerUIBundle } = /** @type {Window & { SwaggerUIBundle(options: object): void }} */ (
     /** @type {unknown} */ (window)
   )
