@@ -1,8 +1,11 @@
 import { defineCollection, type CollectionDefinition } from '../definition/collection.ts'
 import { boolean, integer, json, text } from '../definition/field.ts'
+import { deploymentCollections, releaseStates } from '../deployment/collections.ts'
+import type { Deployment } from '../deployment/deployment.ts'
 import { asStorageCall } from '../events/storage-calls.ts'
 import { administeredPart } from '../service-part.ts'
 import type { StorageProblem } from '../storage/problem.ts'
+import { tableReader } from '../storage/table.ts'
 import { rightsOf, type Context } from './context.ts'
 
 /** Returns the collection of what the service counts. */
@@ -16,7 +19,7 @@ export function statisticsCollection(context: Context): CollectionDefinition {
         cache: json({ description: 'The response cache.' }),
         connections: json({ required: true, description: 'The pools of connections: a list.' }),
         deliveries: json({ description: 'The deliveries of each outbox, by state.' }),
-        builds: json({ description: 'The builds that wait or run.' }),
+        builds: json({ description: 'The builds by state.' }),
         isDurable: boolean({ required: true, description: 'Whether rows outlive the process.' }),
       },
     },
@@ -26,7 +29,6 @@ export function statisticsCollection(context: Context): CollectionDefinition {
 
 async function statisticsOf({ host, options: { deployment, outboxes } }: Context) {
   const { cache, connections } = host().service.statistics()
-  const load = await deployment?.[administeredPart].workload()
   const deliveries: Record<string, unknown> = {}
   for (const [name, outbox] of outboxes)
     deliveries[name] = (await outbox[administeredPart].workload()).deliveries
@@ -34,9 +36,16 @@ async function statisticsOf({ host, options: { deployment, outboxes } }: Context
     cache: plain(cache),
     connections: plain(connections),
     deliveries: outboxes.size === 0 ? null : plain(deliveries),
-    builds: plain(load?.builds ?? null),
+    builds: deployment === undefined ? null : plain(await countBuilds(deployment)),
     isDurable: host().service.isDurable,
   }
+}
+
+async function countBuilds(deployment: Deployment): Promise<Readonly<Record<string, number>>> {
+  const table = tableReader(deployment[administeredPart].storage(), deploymentCollections.releases)
+  const counts: Record<string, number> = {}
+  for (const status of releaseStates) counts[status] = await table.count({ status })
+  return counts
 }
 
 /** Returns a value as its JSON says. */

@@ -23,6 +23,7 @@ import {
 } from '../../src/entries/index.ts'
 import { toNodeHandler } from '../../src/entries/node.ts'
 import { apiKeys } from '../../src/entries/security.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { missingBrowser, openPage, startBrowser, type WatchedPage } from '../kit/browser.ts'
 import { openServer } from '../kit/server.ts'
 
@@ -98,10 +99,11 @@ export type Desk = Service<typeof applications>
 /** Creates the service of a desk with a console. A price above 100 has to be confirmed. */
 export function openDesk(
   security: ServiceOptions<typeof applications>['security'] = openAccess(),
+  storage: StorageAdapter = memoryStorage(),
 ): Desk {
   return createService({
     applications,
-    storage: memoryStorage(),
+    storage,
     security,
     pages: { console: adminConsole({ title: 'Desk' }) },
   })
@@ -139,7 +141,10 @@ export async function fill(service: Desk): Promise<void> {
 }
 
 /** Options of a browser, and the hash of the address. */
-export type OpenOptions = BrowserContextOptions & { readonly hash?: string }
+export type OpenOptions = BrowserContextOptions & { readonly hash?: string; readonly host?: string }
+
+/** The name of a host that is not the own machine for the browser, so that plain HTTP to it is not secure. */
+export const otherHost = 'desk.example.com'
 
 /** A console that a browser has opened. */
 export interface OpenConsole extends WatchedPage {
@@ -160,14 +165,15 @@ export function describeConsole(name: string, body: (open: OpenPage) => void): v
     const ends: (() => Promise<unknown>)[] = []
     let browser: Browser
     beforeAll(async () => {
-      browser = await startBrowser()
+      browser = await startBrowser([`--host-resolver-rules=MAP ${otherHost} 127.0.0.1`])
     })
     afterEach(async () => {
       for (const end of ends.splice(0).toReversed()) await end()
     })
     afterAll(() => browser.close())
-    body(async (service, { hash = '', ...options } = {}) => {
-      const { url, close } = await openServer(createServer(toNodeHandler(service)))
+    body(async (service, { hash = '', host = '127.0.0.1', ...options } = {}) => {
+      const { url: own, close } = await openServer(createServer(toNodeHandler(service)))
+      const url = own.replace('127.0.0.1', host)
       const watched = await openPage(browser, options)
       const { page, problems, origins } = watched
       const requests: string[] = []

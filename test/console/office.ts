@@ -12,6 +12,7 @@ import {
   warning,
 } from '../../src/entries/index.ts'
 import { apiKeys, httpBasic } from '../../src/entries/security.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { packageOf } from '../kit/builders.ts'
 import { cheapCost } from '../kit/keys.ts'
 import type { OpenPage } from './desk.ts'
@@ -19,7 +20,7 @@ import type { OpenPage } from './desk.ts'
 const roles = ['Sales'] as const
 
 /** Opens the service of an office: with users, keys, releases and an outbox that its administrator ada manages. */
-export async function openOffice() {
+export async function openOffice(storage: StorageAdapter = memoryStorage()) {
   const state = { isMailUp: false, isBuildBroken: true }
   const outbox = createOutbox({
     endpoints: {
@@ -74,7 +75,7 @@ export async function openOffice() {
         roles: { auditor: 'Auditor' },
       }).applications,
     },
-    storage: memoryStorage(),
+    storage,
     security: [
       apiKeys({ name: 'API Key', priority: 2, properties: { AllowInsecureHttp: true } }),
       httpBasic({ name: 'Password', priority: 1, cost: cheapCost, allowInsecureHttp: true }),

@@ -15,7 +15,7 @@ export function missingBrowser(): string | undefined {
 }
 
 /** Starts Chromium. The test file closes it. */
-export function startBrowser(): Promise<Browser> {
+export function startBrowser(further: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [
@@ -26,6 +26,7 @@ export function startBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...further,
     ],
   })
 }

@@ -1,6 +1,7 @@
 import { Failure, forbidden } from './api.ts'
 import { collectionsOf, type Collection } from './collections.ts'
 import type { Document } from './document.ts'
+import { isGuarded } from './route.ts'
 import { session } from './session.ts'
 import { administration, cookies, serviceRoot, settings } from './settings.ts'
 import { createStore } from './store.ts'
@@ -37,8 +38,11 @@ function rejection(text: string, { status, headers }: Response): string {
   }
 }
 
-// The document has an ETag, so a check that nothing has changed is cheap.
-forbidden.notify = () => void loadAccess().catch(() => undefined)
+// The document has an ETag, so a check that nothing has changed is cheap. A screen that disappeared would take along what
+// was entered in its form.
+forbidden.notify = () => {
+  if (!isGuarded()) void loadAccess().catch(() => undefined)
+}
 
 /** Returns a collection that the caller may use, by its path. */
 export function useCollection(path: string): Collection | undefined {

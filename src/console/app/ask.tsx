@@ -2,6 +2,7 @@ import type { ComponentChildren, VNode } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Finding } from './api.ts'
 import { createStore } from './store.ts'
+import { visible } from './values.ts'
 
 interface DialogOptions {
   readonly title: string
@@ -31,7 +32,7 @@ export function Dialog({ title, onClose, children, isWide = false }: DialogOptio
         onClose()
       }}
     >
-      <h2 id={id.current}>{title}</h2>
+      <h2 id={id.current}>{visible(title)}</h2>
       {children}
     </dialog>
   )
@@ -68,7 +69,7 @@ export function confirmWarnings(warnings: readonly Finding[]): Promise<boolean> 
       <>
         <ul>
           {warnings.map(({ message }) => (
-            <li key={message}>{message}</li>
+            <li key={message}>{visible(message)}</li>
           ))}
         </ul>
         <p class="muted">Nothing has changed yet.</p>

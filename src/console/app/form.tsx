@@ -87,7 +87,7 @@ function FieldRow({ collection, field, form, Input }: RowOptions): VNode {
         </div>
         {problems.length > 0 && (
           <p class="problem" id={`${id}-problem`}>
-            {problems.join(' ')}
+            {visible(problems.join(' '))}
           </p>
         )}
         {description !== undefined && (

@@ -5,6 +5,7 @@ import { ask, Dialog } from './ask.tsx'
 import type { Collection } from './collections.ts'
 import { attempt, rejectionText } from './saving.tsx'
 import { Problem } from './screen.tsx'
+import { visible } from './values.ts'
 
 const overlaps: readonly (readonly [minutes: number, name: string])[] = [
   [0, 'At once'],
@@ -44,7 +45,7 @@ export function Rotation({ collection, item, onDone }: RotationOptions): VNode {
           void rotate()
         }}
       >
-        <p>The user {String(item['user'])} gets a new key with the same description.</p>
+        <p>The user {visible(String(item['user']))} gets a new key with the same description.</p>
         <label class="stacked">
           When does the old key stop working?
           <select
@@ -107,8 +108,8 @@ export function ShownOnce({ item, onDone }: ShownOnceOptions): VNode {
   return (
     <Dialog title="The new key" onClose={() => void close()}>
       <p>
-        Copy it now and give it to {String(item['user'])} over a safe channel. It can't be shown
-        again.
+        Copy it now and give it to {visible(String(item['user']))} over a safe channel. It can't be
+        shown again.
       </p>
       <div class="secret">
         <input

@@ -9,6 +9,7 @@ import { adminPlace, type InputOptions } from './item-place.ts'
 import { NewItem } from './new-item.tsx'
 import { go, hashOf, itemHash, partsOf } from './route.ts'
 import { announce, Problem } from './screen.tsx'
+import { visible } from './values.ts'
 import { settings } from './settings.ts'
 
 interface ScreenOptions {
@@ -79,7 +80,7 @@ function SolutionInput({ id, text, change, isInvalid, describedBy }: InputOption
       {text === '' && <option value="">–</option>}
       {items.map(({ solutionId, name }) => (
         <option key={String(solutionId)} value={String(solutionId)}>
-          {String(name)}
+          {visible(String(name))}
         </option>
       ))}
     </select>

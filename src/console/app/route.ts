@@ -49,6 +49,11 @@ export function go(hash: string, { replace = false } = {}): void {
   follow()
 }
 
+/** Returns whether a form has changes that leaving the screen would lose. */
+export function isGuarded(): boolean {
+  return guard !== undefined
+}
+
 /** Calls a function before another screen is shown, which resolves with whether it may be; undefined ends that. */
 export function guardLeaving(mayLeave: (() => Promise<boolean>) | undefined): void {
   guard = mayLeave

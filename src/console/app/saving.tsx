@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { messageFor } from './api.ts'
 import { save, type Rejected, type Saved } from './save.ts'
+import { visible } from './values.ts'
 
 /** Saves or deletes. What has no response is shown by the form like a rejection. */
 export function attempt(request: Parameters<typeof save>[0]): Promise<Saved> {
@@ -38,7 +39,7 @@ export function Summary({
   return (
     <div class="problem summary" role="alert" tabIndex={-1}>
       {messages.map((message) => (
-        <p key={message}>{message}</p>
+        <p key={message}>{visible(message)}</p>
       ))}
     </div>
   )

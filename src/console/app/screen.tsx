@@ -20,7 +20,7 @@ export function Notice(): VNode {
   const text = notice.use()
   return (
     <div role="status" class={text === '' ? 'notice' : 'notice is-shown'}>
-      {text}
+      {visible(text)}
     </div>
   )
 }
@@ -58,7 +58,7 @@ export function Heading({ title, above, children }: HeadingOptions): VNode {
 export function Problem({ children }: { readonly children: ComponentChildren }): VNode {
   return (
     <p class="problem" role="alert">
-      {children}
+      {typeof children === 'string' ? visible(children) : children}
     </p>
   )
 }

@@ -61,7 +61,11 @@ function Screen({ collections, name, segments, query }: ScreenOptions): VNode {
   const collection = collections.get(`${application?.[0] ?? ''}/${endpoint?.[0] ?? ''}`)
   if (collection !== undefined) {
     if (name === 'data' && !collection.isSingleton)
-      return <Grid collection={collection} query={query} />
+      return collection.can.list ? (
+        <Grid collection={collection} query={query} />
+      ) : (
+        <Unlisted collection={collection} />
+      )
     if (name === 'data') return <ItemScreen collection={collection} itemKey={[]} />
     if (name === 'new' && collection.can.insert) return <NewItem collection={collection} />
     if (name === 'item' && key !== undefined)
@@ -73,6 +77,25 @@ function Screen({ collections, name, segments, query }: ScreenOptions): VNode {
       <Empty>
         <p>There is nothing here, or you may not see it.</p>
         <a href="#/">To the start</a>
+      </Empty>
+    </>
+  )
+}
+
+/** The screen of a collection whose items the caller can't list. */
+function Unlisted({ collection }: { readonly collection: Collection }): VNode {
+  const { application, name, can } = collection
+  return (
+    <>
+      <Heading title={name} above={application}>
+        {can.insert && (
+          <a class="button primary" href={hashOf(['new', application, name])}>
+            New item
+          </a>
+        )}
+      </Heading>
+      <Empty>
+        <p>You can't list the items of this collection.</p>
       </Empty>
     </>
   )
