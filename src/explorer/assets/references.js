@@ -6,6 +6,7 @@
  * @typedef {{ content?: Record<string, { schema?: Schema }>, $ref?: string }} Content
  * @typedef {{ responses?: Record<string, Content>, 'x-rowgate'?: { key?: string[], title?: string, search?: string[] } }} Operation
  * @typedef {{
+ *   info?: { title?: string },
  *   paths?: Record<string, { get?: Operation }>,
  *   components?: Record<string, Record<string, object>>,
  * }} Description The OpenAPI document.
