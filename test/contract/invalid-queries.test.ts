@@ -229,6 +229,40 @@ describeReads('a query that is rejected', {}, (contract) => {
     expect(answer.text).not.toContain('s3cret')
   })
 
+  test.each([
+    ['credit.gte=10', 'credit.gte'],
+    ['credit.in=1', 'credit.in'],
+    ['city.startsWith=a', 'city.startsWith'],
+    ['city.isNull=true', 'city.isNull'],
+    ['customer.city=Oslo', 'customer.city'],
+    ['customer.city.in=Oslo', 'customer.city.in'],
+    ['$expand=customer', '$expand'],
+    ['$expand=', '$expand'],
+    ['__proto__.gte=1', '__proto__.gte'],
+    ['__proto__=1', '__proto__'],
+    ['constructor=1', 'constructor'],
+    ['constructor.in=1', 'constructor.in'],
+    ['credit.toString=1', 'credit.toString'],
+    ['.gte=1', '.gte'],
+    ['credit.=1', 'credit.'],
+  ])('%s is unknown unless the definition switches it on', async (query, name) => {
+    const message = `Unknown query parameter: ${name}.`
+    const text = JSON.stringify({ message, validations: [], status: 400 })
+    for (const path of ['/customers', '/customers/NOONE']) {
+      const answer = await contract.get(`${path}?${query}`)
+      expect([path, answer.status, answer.text]).toEqual([path, 400, text])
+    }
+  })
+
+  test('a list and a bracket are what they were before', async () => {
+    for (const path of ['/customers', '/customers/NOONE']) {
+      const list = await contract.get(`${path}?city.in=a&city.in=b`)
+      expectError(list, 400, 'Repeated query parameter: city.in.')
+      for (const name of ['credit[gte]', 'credit%5Bgte%5D'])
+        expectError(await contract.get(`${path}?${name}=10`), 400, /^Unknown query parameter: /)
+    }
+  })
+
   test.each(['?', '?$sort=', '?$fields='])(
     'an unreadable field has the message of an unknown one behind %s',
     async (start) => {
