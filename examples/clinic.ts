@@ -69,6 +69,8 @@ const appointments = defineCollection({
     ['doctor', 'startsAt'],
     ['roomId', 'startsAt'],
   ],
+  // The day plan shows them without further requests: over HTTP with $expand=patient,services.
+  expand: { patient: 'patientId', services: { from: 'services' } },
   // Doctors see their own appointments.
   rows: { equal: { doctor: { principal: 'user' } }, exceptRoles: ['Office'] },
 })
@@ -175,6 +177,16 @@ await office.collection('clinic', 'services').insertMany([
   { appointmentId: 1, code: 'CHECK' },
   { appointmentId: 2, code: 'XRAY', amount: 2 },
 ])
+
+// One call reads the day plan, which would need one for each patient and for each list of services.
+const day = await office
+  .collection('clinic', 'appointments')
+  .filter(
+    { startsAt: { gte: '2026-03-02T00:00:00', lt: '2026-03-03T00:00:00' } },
+    { expand: ['patient', 'services'], limit: 50 },
+  )
+for (const { startsAt, patient, services: given } of day.items)
+  console.log(startsAt, patient?.lastName, given.items.map(({ code }) => code).join())
 
 // A doctor sees the own appointments, and what was done in them.
 const ada = service.as(principal('ada'))

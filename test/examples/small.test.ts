@@ -47,6 +47,8 @@ test('clinic.ts keeps what belongs together', async () => {
 patientId must be the key of an item of patients.
 Another item of appointments has this doctor, startsAt.
 There is an appointment at 09:00.
+2026-03-02T09:00:00 Young CHECK
+2026-03-02T09:00:00 Old XRAY
 ada sees: [ { appointmentId: 1, code: 'CHECK', amount: 1 } ]
 services: 2
 floor: 1
