@@ -4,7 +4,8 @@ import { run, StepFailure } from './command.ts'
 import { root } from './entries.ts'
 
 // What the compiler counts is the same on every machine. The time, about a third of that of an empty project, is only reported.
-const budget: Cost = { instantiations: 140_000, types: 22_500 }
+// 13,000 instantiations and 1,500 types of it are for related items: three methods in process, and five of the client.
+const budget: Cost = { instantiations: 152_000, types: 24_100 }
 const collections = 50
 const fieldsEach = 20
 

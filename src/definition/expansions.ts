@@ -115,7 +115,10 @@ function reversedMistakes(
   const [only] = fitting
   if (only === undefined || fitting.length > 1)
     return [{ place, advice: ambiguity(from, name, references) }]
-  const hidden = unlisted(other, only).map((advice) => ({ place, advice }))
+  const hidden = [...unlisted(other, only), ...unfiltered(from, other, only)].map((advice) => ({
+    place,
+    advice,
+  }))
   return [...hidden, ...unpublished(collections, place, from), ...sortMistakes(other, place, sort)]
 }
 
@@ -127,6 +130,19 @@ export function unlisted(
   const names = reference.fields.filter((name) => fieldOf(fields, name)?.itemOnly === true)
   if (names.length === 0) return []
   return [`needs the values of ${names.join(' + ')} in pages: leave itemOnly out there`]
+}
+
+/** Returns why a list of the items that refer to another one is not a page that clients may ask for. */
+function unfiltered(
+  name: string,
+  { requiredFilters = [] }: CollectionDefinition,
+  reference: DeclaredReference,
+): readonly string[] {
+  const missing = requiredFilters.filter((one) => !reference.fields.includes(one))
+  if (missing.length === 0) return []
+  return [
+    `${name} requires filters by ${listed(missing)}, which a list of related items does not have: leave it out`,
+  ]
 }
 
 function ambiguity(from: string, name: string, references: readonly DeclaredReference[]): string {

@@ -59,6 +59,8 @@ function namesOfCollection(name: string, definition: unknown, place: string): re
     ...memberNames(memberOf(rows, 'where'), `${place}.rows.where`),
     ...memberNames(memberOf(definition, 'operators'), `${place}.operators`),
     ...memberNames(memberOf(definition, 'relations'), `${place}.relations`),
+    ...memberNames(memberOf(definition, 'expand'), `${place}.expand`),
+    ...memberNames(memberOf(definition, 'computed'), `${place}.computed`),
     ...memberNames(memberOf(definition, 'userDefinedEvents'), `${place}.userDefinedEvents`),
     ...memberNames(memberOf(definition, 'events'), `${place}.events`),
   ]

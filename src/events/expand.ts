@@ -117,7 +117,10 @@ async function readRelations<Value>(
     expanded.map(async (one) => reader.traced(one, () => readRelation(one, rows, reader))),
   )
   const rejected = relations.find(({ rejection }) => rejection !== undefined)?.rejection
-  return rejected ?? { relations, findings: relations.flatMap(({ findings }) => findings) }
+  const findings = relations.flatMap((one) => one.findings)
+  // A handler may add the same finding to every list.
+  const distinct = new Map(findings.map((one) => [JSON.stringify(one), one]))
+  return rejected ?? { relations, findings: [...distinct.values()] }
 }
 
 function rowsIn(outcome: FoundOutcome): readonly Row[] {

@@ -11,6 +11,7 @@ export function itemSchemas(described: DescribedCollection): Readonly<Record<str
   const { name } = collection
   const readable = Array.from(view.readable.responseFields.values())
   const listed = Array.from(view.listed.responseFields.values())
+  const related = listed.filter(({ includeByDefault }) => includeByDefault)
   const inserted = writableFields(described, 'Insert')
   const start = names.schemas
   return {
@@ -24,6 +25,12 @@ export function itemSchemas(described: DescribedCollection): Readonly<Record<str
       type: 'object',
       description: `An item of ${name} in a page: the fields that $fields selects.`,
       properties: { ...properties(described, listed, 'response'), ...relatedItems(described) },
+    },
+    [`${start}Related`]: {
+      type: 'object',
+      description: `An item of ${name} beside one that refers to it, or to which it refers.`,
+      ...requiredOf(related),
+      properties: properties(described, related, 'response'),
     },
     [`${start}Insert`]: {
       type: 'object',
@@ -51,7 +58,7 @@ function relatedItems({ expandable }: DescribedCollection): Readonly<Record<stri
   return Object.fromEntries(
     expandable.map(({ expansion, schemas }): readonly [string, JsonSchema] => {
       const { name, isMany, to, limit } = expansion
-      const item = schemaReference(`${schemas}Row`)
+      const item = schemaReference(`${schemas}Related`)
       const only = `Only with $expand=${name}.`
       if (!isMany) {
         const description = `The item of ${to.name} that it refers to; null if there is none that you can see. ${only}`

@@ -1,7 +1,7 @@
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedOperator } from '../definition/published-operators.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { Condition } from './query.ts'
+import { noRows, type Condition } from './query.ts'
 import { hasRight, unlessForbidden } from './roles.ts'
 import { rowsOf } from './rows.ts'
 import { fieldsViewOf, type View } from './view.ts'
@@ -42,5 +42,3 @@ export function askedOperators(
   }
   return known
 }
-
-const noRows: readonly Condition[] = [{ is: 'or', conditions: [] }]

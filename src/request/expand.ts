@@ -4,6 +4,7 @@ import type { PublishedExpansion } from '../definition/published.ts'
 import { repeatedName } from '../protocol/names.ts'
 import { hasParameter, malformedQuery, parameters, type KnownLists } from '../protocol/query.ts'
 import type { Expanded } from './event.ts'
+import { noRows } from './query.ts'
 import { hasRight, unlessForbidden } from './roles.ts'
 import { fieldsViewOf, viewOf, type View } from './view.ts'
 
@@ -41,8 +42,8 @@ export function resolveExpand(
 ): readonly Expanded[] {
   const { expansions } = view.collection
   const expanded = expansions
-    .filter(({ name }) => names.includes(name))
-    .flatMap((expansion) => readableBy(expansion, view, caller) ?? [])
+    .filter((one) => names.includes(one.name) && isExpandable(one, view, caller))
+    .map((expansion) => readBy(expansion, caller))
   for (const name of names) {
     if (!expanded.some(({ expansion }) => expansion.name === name)) throw mistakes.unknown(name)
   }
@@ -52,8 +53,8 @@ export function resolveExpand(
 }
 
 /**
- * Returns the parameters that a query may repeat, with the one for related items if the query has it and the caller can
- * read any. The row rules of other collections run for no other query.
+ * Returns the parameters that a query may repeat, with the one for related items if the query has it and the roles of the
+ * caller let it read any.
  */
 export function withExpandParameter(
   known: KnownLists,
@@ -63,7 +64,7 @@ export function withExpandParameter(
 ): KnownLists {
   const { expansions } = view.collection
   if (expansions.length === 0 || !hasParameter(query, parameter)) return known
-  const isKnown = expansions.some((one) => readableBy(one, view, caller) !== undefined)
+  const isKnown = expansions.some((one) => isExpandable(one, view, caller))
   return isKnown ? new Map([...known, [parameter, { isList: true }]]) : known
 }
 
@@ -79,13 +80,9 @@ export function isExpandable(
   return isListed(view, own) && isListed(fieldsViewOf(to, caller), theirs)
 }
 
-/** Returns a relation as a caller may read it; undefined if its items are not for this caller. */
-function readableBy(
-  expansion: PublishedExpansion,
-  view: View,
-  caller: Principal,
-): Expanded | undefined {
-  if (!isExpandable(expansion, view, caller)) return undefined
-  const other = unlessForbidden(() => viewOf(expansion.to, caller))
-  return other && { expansion, view: other }
+/** Returns a relation as a caller may read it. A row rule that leaves no rows leaves no related items either. */
+function readBy(expansion: PublishedExpansion, caller: Principal): Expanded {
+  const { to } = expansion
+  const view = unlessForbidden(() => viewOf(to, caller))
+  return { expansion, view: view ?? { ...fieldsViewOf(to, caller), rows: noRows } }
 }

@@ -66,6 +66,9 @@ export function equal(field: string, value: StoredValue): ConditionOf<'equal'> {
   return { field, is: 'equal', value }
 }
 
+/** Conditions that no row meets. */
+export const noRows: readonly Condition[] = Object.freeze([{ is: 'or', conditions: [] } as const])
+
 /** Returns a condition as a value of JSON: different conditions have different ones. */
 export function partsOf(condition: Condition): readonly unknown[] {
   switch (condition.is) {

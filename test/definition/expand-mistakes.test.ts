@@ -94,6 +94,24 @@ test('several references need a name, and the other collection publishes Filter'
   ])
 })
 
+test('lists have the filters that the other collection requires', () => {
+  const fields = { ...lines.fields, shop: { type: 'integer' } }
+  const requiring = (...requiredFilters: readonly string[]) => ({
+    lines: { ...lines, fields, requiredFilters },
+  })
+  const expand = { lines: { from: 'lines' } }
+  expect(mistakesOf(expand, requiring('orderId'))).toEqual([])
+  expect(mistakesOf(expand, requiring('orderId', 'shop'))).toEqual([
+    'expand.lines: lines requires filters by shop, which a list of related items does not have: leave it out',
+  ])
+})
+
+test('__proto__ is not a relation', () => {
+  expect(mistakesOf({ ['__proto__']: 'customerId' })).toEqual([
+    'expand.__proto__: __proto__ is not a name: choose another',
+  ])
+})
+
 test('pages have the fields of the reference', () => {
   const advice = 'needs the values of customerId in pages: leave itemOnly out there'
   const fields = { ...orders.fields, customerId: { ...orders.fields.customerId, itemOnly: true } }

@@ -60,6 +60,12 @@ test('$expand reads the lists of a collection with handlers in one transaction',
   expect(storageCalls.slice(before)).toEqual(['filter customers', 'transaction read'])
 })
 
+test('$expand has a finding of a handler once, however many lists it was called for', async () => {
+  const { client } = await planted(async ({ note }) => note('Old prices.'))
+  const { body } = await client.get('/app/customers', { query: { $expand: 'orders' } })
+  expect(body.validations).toEqual([{ message: 'Old prices.', severity: 'information' }])
+})
+
 test.each(['throws', 'rejects'])('$expand ends after all handlers if one %s', async (how) => {
   let ended = 0
   const { client, reports } = await planted(async ({ orderId, reject }) => {

@@ -16,17 +16,24 @@ function related(...roles: readonly string[]) {
   return { offered, item: schema('OrdersItem').properties, row: schema('OrdersRow').properties }
 }
 
+test('a document describes related items as they are sent: by default, and without relations', () => {
+  const { schema } = readDocument({ applications }, { roles: ['Auditor'] })
+  const { properties = {}, required } = schema('CustomersRelated')
+  expect(Object.keys(properties)).toEqual(['id', 'name', 'city', 'credit', 'label'])
+  expect(required).toEqual(Object.keys(properties))
+})
+
 test('a document offers the relations whose items its readers may see', () => {
   const whole = related('Auditor')
   const all = ['customer', 'payer', 'lines']
   expect(whole.offered).toEqual([all, all])
   for (const schema of [whole.item, whole.row]) {
     expect(schema).toMatchObject({
-      customer: { anyOf: [{ $ref: '#/components/schemas/CustomersRow' }, { type: 'null' }] },
+      customer: { anyOf: [{ $ref: '#/components/schemas/CustomersRelated' }, { type: 'null' }] },
       lines: {
         required: ['items', 'more'],
         properties: {
-          items: { maxItems: 20, items: { $ref: '#/components/schemas/LinesRow' } },
+          items: { maxItems: 20, items: { $ref: '#/components/schemas/LinesRelated' } },
         },
       },
     })
