@@ -18,7 +18,7 @@ import { Unit } from './events/unit.ts'
 import type { Languages } from './messages/languages.ts'
 import type { Language } from './messages/message.ts'
 import type { MaybePromise } from './maybe-promise.ts'
-import type { Publication } from './publication.ts'
+import { unpublished, type Publication } from './publication.ts'
 
 /** The collections of an application by endpoint name. */
 export type CollectionsOf<Application> = Application extends {
@@ -185,7 +185,7 @@ function definedCollection(
 ): PublishedCollection {
   if (application !== undefined) return publication.collectionOf(application, definition)
   const [found, other] = publication.definedBy(definition)
-  if (found === undefined) throw new TypeError('The service publishes no such collection.')
+  if (found === undefined) throw unpublished('The service', definition)
   if (other === undefined) return found
   throw new TypeError(
     `The applications ${found.application} and ${other.application} publish the same definition; name one of them.`,

@@ -43,7 +43,7 @@ export function publish(
       }
       const [found, other] = definedBy(Array.from(own?.values() ?? []), reference)
       if (found === undefined) {
-        throw new TypeError(`The application ${application} publishes no such collection.`)
+        throw unpublished(`The application ${application}`, reference)
       }
       if (other === undefined || found.definition === reference) return found
       throw new TypeError(
@@ -51,6 +51,17 @@ export function publish(
       )
     },
   }
+}
+
+/** Returns the error for a definition that is not published. A definition has no name, so its key and fields show it. */
+export function unpublished(publisher: string, definition: CollectionShape): TypeError {
+  const { key = [], fields } = definition
+  const parts = [key].flat().join(', ')
+  const named = Object.keys(fields).slice(0, 8).join(', ')
+  const keyed = parts === '' ? 'no key' : `the key ${parts}`
+  return new TypeError(
+    `${publisher} does not publish the collection that was given, which has ${keyed} and the fields ${named}: add it to the collections of an application, or give the definition that is published.`,
+  )
 }
 
 function definedBy(

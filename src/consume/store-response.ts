@@ -2,7 +2,10 @@ import type { CollectionAccess } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import type { Json } from '../protocol/json.ts'
 import type { CallerReader } from './rules/caller-reader.ts'
+import { withoutUndefined } from '../checks/options.ts'
+import type { Reading } from './rules/rule.ts'
 import { prepareItems, type AnyRule, type PreparedItem } from './rules/prepare-items.ts'
+import { deleteOthers, parentRows, type Children } from './rules/replace-children.ts'
 import { tryItem, type RuleResult } from './rules/write-items.ts'
 import { named, writeItems } from './rules/write-together.ts'
 import { flatten, type FlattenOptions } from './tables/flatten.ts'
@@ -37,9 +40,26 @@ export function repeated(timeout: number | undefined) {
 export type MakeTables = () => ResponseTables
 
 /** Returns what makes the tables of a response. A response without body has no rows. */
-export function tablesOf(response: unknown, options?: FlattenOptions): MakeTables {
+export function tablesOf(
+  response: unknown,
+  options: FlattenOptions = {},
+  rules: readonly AnyRule[] = [],
+): MakeTables {
   let made: ResponseTables | undefined
-  return () => (made ??= flatten((response ?? []) as Json, options))
+  const complete = { ...readingOf(rules), ...withoutUndefined(options) }
+  return () => (made ??= flatten((response ?? []) as Json, complete))
+}
+
+/** Returns how rules read their response. Throws a TypeError if they read it in different ways. */
+function readingOf(rules: readonly AnyRule[]): Reading | undefined {
+  const [first] = rules
+  const other = rules.find(
+    ({ reading }) => JSON.stringify(reading ?? {}) !== JSON.stringify(first?.reading ?? {}),
+  )
+  if (first === undefined || other === undefined) return first?.reading
+  throw new TypeError(
+    `The rules ${first.name} and ${other.name} read one response in different ways: give both the same readAs(...).`,
+  )
 }
 
 /** What happens with a response, or with a part of one. */
@@ -54,6 +74,13 @@ export interface ResponseHandling {
 /** A response with the items that rules make of it. */
 export interface JoinedResponse extends ResponseHandling {
   readonly items: readonly PreparedItem[]
+  /** The items of each rule, and the rows whose other items it deletes. */
+  readonly steps: readonly RuleStep[]
+}
+
+/** What a rule does with a response. */
+interface RuleStep extends Children {
+  readonly items: readonly PreparedItem[]
 }
 
 /**
@@ -62,9 +89,17 @@ export interface JoinedResponse extends ResponseHandling {
  */
 export function joinResponse(handling: ResponseHandling): JoinedResponse {
   const { tables, rules, caller } = handling
-  if (rules.length === 0) return { ...handling, items: [] }
+  if (rules.length === 0) return { ...handling, items: [], steps: [] }
   const reader = readTables(tables())
-  return { ...handling, items: rules.flatMap((rule) => prepareItems(rule, { reader, caller })) }
+  const prepared = rules.map((rule) => ({ rule, items: prepareItems(rule, { reader, caller }) }))
+  const items = prepared.flatMap((one) => one.items)
+  const steps = prepared.map((one) => ({
+    ...one,
+    reader,
+    parents: parentRows(one.rule, tables(), reader),
+    kept: items.filter(({ rule }) => rule.into === one.rule.into),
+  }))
+  return { ...handling, items, steps }
 }
 
 /**
@@ -72,15 +107,16 @@ export function joinResponse(handling: ResponseHandling): JoinedResponse {
  * Rejects with a {@link RuleError} for the first item that is rejected, and with what the handler throws.
  */
 export async function storeResponse(
-  { items, tables, onSuccess }: JoinedResponse,
+  { steps, tables, onSuccess }: JoinedResponse,
   within: TargetCollections,
   context: object,
 ): Promise<readonly RuleResult[]> {
   const results: RuleResult[] = []
-  for (const some of byRule(items)) {
-    const [{ rule }] = some
-    const access = within.collection(rule.into, rule.application as never)
-    results.push(...(await writeItems(some, access)))
+  for (const step of steps) {
+    const { into, application } = step.rule
+    if (step.items.length === 0 && step.parents.length === 0) continue
+    const access = within.collection(into, application as never)
+    results.push(...(await writeItems(step.items, access)), ...(await deleteOthers(step, access)))
   }
   await onSuccess?.(withTables({ ...context, results }, tables) as never)
   return results
@@ -88,29 +124,18 @@ export async function storeResponse(
 
 /** Returns what {@link storeResponse} would store, without writing. */
 export async function tryResponse(
-  { items }: JoinedResponse,
+  { steps }: JoinedResponse,
   { collection }: TargetCollections,
 ): Promise<readonly RuleResult[]> {
   const results: RuleResult[] = []
-  for (const item of items) {
-    const { into, application } = item.rule
+  for (const step of steps) {
+    const { into, application } = step.rule
+    if (step.items.length === 0 && step.parents.length === 0) continue
     const access = collection(into, application as never)
-    results.push(await named(item, () => tryItem(item, access)))
+    for (const item of step.items) results.push(await named(item, () => tryItem(item, access)))
+    results.push(...(await deleteOthers(step, access, true)))
   }
   return results
-}
-
-/** Returns the items of each rule. They stand next to each other. */
-function byRule(
-  items: readonly PreparedItem[],
-): readonly (readonly [PreparedItem, ...PreparedItem[]])[] {
-  const groups = new Map<AnyRule, [PreparedItem, ...PreparedItem[]]>()
-  for (const item of items) {
-    const group = groups.get(item.rule)
-    if (group === undefined) groups.set(item.rule, [item])
-    else group.push(item)
-  }
-  return [...groups.values()]
 }
 
 /** Returns what a handler receives, with the tables of a response. */

@@ -62,6 +62,11 @@ export type {
   DeliveryContext,
 } from '../consume/outbox/delivery-context.ts'
 export type { DeliveryHandlers, OutboxEndpoint, OutboxOptions } from '../consume/outbox/options.ts'
+export {
+  describeTables,
+  type ColumnDescription,
+  type TableDescription,
+} from '../consume/tables/describe-tables.ts'
 export { flatten, type FlattenOptions } from '../consume/tables/flatten.ts'
 export {
   flattenElements,
@@ -88,6 +93,7 @@ export type {
   ResponseTables,
   TableRow,
 } from '../consume/tables/table.ts'
+export { readAs, type PlacePath, type ReadOf, type ReadOptions } from '../consume/tables/read-as.ts'
 export { TablesError, type TablesErrorCode } from '../consume/tables/tables-error.ts'
 export { unflatten } from '../consume/tables/unflatten.ts'
 export {
@@ -103,9 +109,23 @@ export type { Paging, PagingEnd } from '../consume/paging/paging-options.ts'
 export { applyRules, type ApplyOptions } from '../consume/rules/apply-rules.ts'
 export type { ActingUser, TargetCollections } from '../consume/store-response.ts'
 export type { CallerReader, CallerTypes } from '../consume/rules/caller-reader.ts'
-export { rule, type Rule, type RuleEndpoint, type RuleOptions } from '../consume/rules/rule.ts'
+export {
+  rule,
+  type Reading,
+  type Rule,
+  type RuleEndpoint,
+  type RuleOptions,
+} from '../consume/rules/rule.ts'
 export { RuleError, type RuleErrorOptions } from '../consume/rules/rule-error.ts'
-export type { CallerRow, RuleRow, RuleSource, RuleSources } from '../consume/rules/source.ts'
+export type { CompleteJoin } from '../consume/rules/rule-parts.ts'
+export type {
+  CallerRow,
+  JoinedColumns,
+  RuleJoin,
+  RuleRow,
+  RuleSource,
+  RuleSources,
+} from '../consume/rules/source.ts'
 export type { RuleResult } from '../consume/rules/write-items.ts'
 export { MatchError, type Match } from '../consume/send/match-rows.ts'
 export { nest, type ChildRows, type NestedSources } from '../consume/send/nest.ts'

@@ -128,7 +128,7 @@ describeOnStorages('a transaction of application code', (on) => {
     const reach = (given: unknown, name?: unknown) =>
       user.transaction(({ collection }) => collection(given as string, name as string))
     await expect(reach(other)).rejects.toThrow(
-      new TypeError('The service publishes no such collection.'),
+      /^The service does not publish the collection that was given, which has the key .* and the fields /,
     )
     await expect(reach('app', 'nope')).rejects.toThrow(TypeError)
     await expect(reach(log, 'nope')).rejects.toThrow(TypeError)

@@ -64,6 +64,24 @@ export const toolCommands: readonly Command[] = [
     load: async () => (await import('../import.ts')).importDocument,
   },
   {
+    name: 'consume tables',
+    argument: '<file>',
+    description: 'Print the tables, columns and types of a response of another service',
+    options: [
+      {
+        name: 'entries',
+        value: 'paths',
+        description: 'Objects that are dictionaries, with commas',
+      },
+      { name: 'arrays', value: 'paths', description: 'Arrays that may be sent as one element' },
+      { name: 'zip', value: 'paths', description: 'Objects of parallel arrays' },
+    ],
+    withoutService: true,
+    isReading: true,
+    examples: ['consume tables shipment.json', 'consume tables forecast.json --zip hourly'],
+    load: async () => (await import('../consume-tables.ts')).printTables,
+  },
+  {
     name: 'completion',
     argument: '<shell>',
     choices: ['bash', 'zsh', 'fish'],

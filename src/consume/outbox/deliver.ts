@@ -94,7 +94,7 @@ async function succeed(
     await settleWith(dependencies, claimed, { changes, handle })
     return
   }
-  const tables = tablesOf(response.body, known.tables)
+  const tables = tablesOf(response.body, known.tables, known.rules)
   const caller = callerOfDelivery(claimed)
   const joined = joinResponse({ tables, rules, caller, onSuccess })
   await settleWith(dependencies, claimed, {

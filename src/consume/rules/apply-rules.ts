@@ -52,7 +52,7 @@ export async function applyRules<Response, Row extends object>(
 ): Promise<readonly RuleResult[]> {
   const { row, dryRun, tables, timeout } = completeOptions('applyRules', shape, options)
   const caller = callerReader(row, 'applyRules')
-  const joined = joinResponse({ rules, tables: tablesOf(response, tables), caller })
+  const joined = joinResponse({ rules, tables: tablesOf(response, tables, rules), caller })
   const work = (within: TargetCollections): Promise<readonly RuleResult[]> =>
     dryRun ? tryResponse(joined, within) : storeResponse(joined, within, {})
   return 'transaction' in target ? target.transaction(work, repeated(timeout)) : work(target)

@@ -47,12 +47,40 @@ export interface JoinContext {
 export function prepareItems(rule: AnyRule, context: JoinContext): readonly PreparedItem[] {
   const { reader } = context
   const rows = rule.from === null ? reader.root : reader.rows(rule.from)
-  const items = rows.flatMap((row) => prepareItem(rule, row, context) ?? [])
+  const joined = joinedRows(rule, reader)
+  const items = rows.flatMap((row) => prepareItem(rule, row, { ...context, joined }) ?? [])
   return rule.upsertBy === undefined ? items : withoutRepeated(rule, rule.upsertBy, items)
 }
 
-function prepareItem(rule: AnyRule, row: TableRow, context: JoinContext): PreparedItem | undefined {
-  const { reader } = context
+interface RowContext extends JoinContext {
+  /** Returns the row of `join` that belongs to a row. */
+  readonly joined: (row: TableRow) => TableRow | undefined
+}
+
+/** Returns a function that finds the row of `join` that belongs to a row. It throws if there are several. */
+function joinedRows(rule: AnyRule, reader: ResponseReader): RowContext['joined'] {
+  const { join } = rule
+  if (join === undefined) return () => undefined
+  const { table, on } = join
+  const byCells = new Map<string, TableRow[]>()
+  for (const row of reader.rows(table)) {
+    const cells = on.map(([column]) => cell(row, column))
+    const same = byCells.get(JSON.stringify(cells))
+    if (same === undefined) byCells.set(JSON.stringify(cells), [row])
+    else same.push(row)
+  }
+  return (row) => {
+    const cells = on.map(([, own]) => (typeof own === 'string' ? cell(row, own) : own.value))
+    if (cells.some((value) => (value ?? null) === null)) return undefined
+    const [found, other] = byCells.get(JSON.stringify(cells)) ?? []
+    if (found === undefined || other === undefined) return found
+    const reason = `rows ${found.id} and ${other.id} of ${table} both match its join`
+    throw itemError({ rule, row, reader }, reason)
+  }
+}
+
+function prepareItem(rule: AnyRule, row: TableRow, context: RowContext): PreparedItem | undefined {
+  const { reader, joined } = context
   let at: RuleRow | undefined
   const call = (name: string, run: (at: RuleRow) => unknown): unknown => {
     let result: unknown
@@ -90,6 +118,10 @@ function prepareItem(rule: AnyRule, row: TableRow, context: JoinContext): Prepar
         return call(`set.${field}`, ({ caller }) =>
           source.type === undefined ? caller(source.name) : caller(source.name, source.type),
         )
+      case 'joined':
+        return cell(joined(row), source.column)
+      case 'key':
+        return row.key ?? null
       case 'value':
         return source.value
       case 'function':
@@ -98,12 +130,13 @@ function prepareItem(rule: AnyRule, row: TableRow, context: JoinContext): Prepar
   }
 }
 
-function cell(row: TableRow | undefined, column: string): unknown {
+/** Returns the cell of a column; null if there is none. */
+export function cell(row: TableRow | undefined, column: string): unknown {
   return row !== undefined && Object.hasOwn(row.values, column) ? row.values[column] : null
 }
 
 /** What functions receive. The rows above are looked for only when a function reads them. */
-function ruleRow(row: TableRow, { reader, caller }: JoinContext): RuleRow {
+function ruleRow(row: TableRow, { reader, caller, joined }: RowContext): RuleRow {
   return {
     row: row.values,
     get parent(): AnyColumns {
@@ -115,6 +148,9 @@ function ruleRow(row: TableRow, { reader, caller }: JoinContext): RuleRow {
     index: row.index,
     key: row.key ?? null,
     caller,
+    get joined(): AnyColumns | null {
+      return joined(row)?.values ?? null
+    },
     below: (table: string) => reader.below(row, table).map(({ values }) => values),
   } as RuleRow
 }

@@ -8,7 +8,10 @@ import { isValueOf, mustBe } from '../../definition/field-type.ts'
 import type { CollectionShape, KeyName } from '../../definition/item.ts'
 import { writersOf } from '../../definition/published-field.ts'
 import { callerTypes, type CallerTypes } from './caller-reader.ts'
-import type { RuleRow, CallerRow, RuleSources } from './source.ts'
+import { childFields, completeJoin, joinShape, keyNames, replaceShape } from './rule-parts.ts'
+import type { CompleteJoin } from './rule-parts.ts'
+import type { RuleRow, CallerRow, RuleJoin, RuleSources } from './source.ts'
+import type { FlattenOptions } from '../tables/flatten.ts'
 import type { ResponseShape, ShapeOf } from '../tables/response-types.ts'
 
 /** A joining rule: how rows of a response become items of a collection. */
@@ -16,6 +19,8 @@ export interface Rule<Response = never, Row = never> {
   readonly name: string
   /** The name of the endpoint. */
   readonly endpoint: string
+  /** Which parts of a response become tables. */
+  readonly reading: Reading | undefined
   readonly from: string | null
   readonly into: CollectionShape
   readonly application: string | undefined
@@ -24,14 +29,24 @@ export interface Rule<Response = never, Row = never> {
   readonly upsertBy: readonly string[] | undefined
   readonly warnings: 'reject' | 'accept'
   readonly repeated: 'reject' | 'last'
+  readonly join: CompleteJoin | undefined
+  /** The fields by which the items of a row above are found, whose other items are deleted; undefined: none are. */
+  readonly children: readonly string[] | undefined
   /** Only a type: the responses and rows that the rule is for. */
   readonly '~for'?: (response: Response, row: Row) => void
 }
 
+/** Which parts of a response become tables: options of {@link flatten}. */
+export type Reading = Pick<FlattenOptions, 'entries' | 'arrays' | 'zip'>
+
 /** The parts of an endpoint that a rule uses: its name, and the type of its responses. */
-export interface RuleEndpoint<Response> {
+export interface RuleEndpoint<Response, Read = Response> {
   readonly name: string
   readonly call: (input: never) => Promise<{ readonly body: Response }>
+  /** Which parts of its responses become tables, see {@link readAs}. */
+  readonly reading?: Reading
+  /** Only a type: the response as rules read it. */
+  readonly '~read'?: (read: Read) => void
 }
 
 /** The options of {@link rule}. */
@@ -40,6 +55,7 @@ export interface RuleOptions<
   C extends CollectionShape,
   From extends (keyof Shape['tables'] & string) | null = null,
   Of extends CollectionShape | undefined = undefined,
+  Join extends (keyof Shape['tables'] & string) | null = null,
 > {
   /** Names the rule in errors. Default: the names of the endpoint and the table. */
   readonly name?: string
@@ -52,9 +68,11 @@ export interface RuleOptions<
   /** The collection whose items requests are sent for. It types `caller`. Default: any row. */
   readonly caller?: Of
   /** Where the value of each field comes from: a column of the row, or another source. */
-  readonly set: NoInfer<RuleSources<C, Shape, From, CallerRow<Of>>>
+  readonly set: NoInfer<RuleSources<C, Shape, From, CallerRow<Of>, Join>>
   /** Returns whether a row becomes an item. Default: every row. */
-  readonly where?: NoInfer<(at: RuleRow<Shape, From, CallerRow<Of>>) => boolean>
+  readonly where?: NoInfer<(at: RuleRow<Shape, From, CallerRow<Of>, Join>) => boolean>
+  /** Another table, of which one row belongs to each row. `{ joined: column }` is a source of its cells. Default: none. */
+  readonly join?: { readonly table: Join } & NoInfer<RuleJoin<Shape, From, Join>>
   /**
    * The key of the collection: an item with a key that exists is updated, so that a response can be stored
    * again. Default: every item is inserted.
@@ -64,6 +82,13 @@ export interface RuleOptions<
   readonly warnings?: 'reject' | 'accept'
   /** With `upsertBy`, `last`: of several rows with the same key the last one is stored. Default `reject`. */
   readonly repeated?: 'reject' | 'last'
+  /**
+   * `children`: deletes the stored items of the row above that the response no longer has, in the same transaction, with
+   * the event Delete. They are the items with the same values of the fields that come from rows above: name those that
+   * identify it, `{ children: ['orderId'] }`, if there are several. Give the whole response to the rules. Default: deletes none.
+   */
+  readonly replace?:
+    'children' | { readonly children: readonly NoInfer<keyof C['fields'] & string>[] }
 }
 
 /**
@@ -84,17 +109,20 @@ export function rule<
   C extends CollectionShape,
   const From extends (keyof Shape['tables'] & string) | null = null,
   Of extends CollectionShape | undefined = undefined,
-  Shape extends ResponseShape = ShapeOf<Response>,
+  const Join extends (keyof Shape['tables'] & string) | null = null,
+  Read = Response,
+  Shape extends ResponseShape = ShapeOf<Read>,
 >(
-  endpoint: RuleEndpoint<Response>,
-  options: RuleOptions<Shape, C, From, Of>,
+  endpoint: RuleEndpoint<Response, Read>,
+  options: RuleOptions<Shape, C, From, Of, Join>,
 ): Rule<Response, CallerRow<Of>> {
-  return completeRule(endpoint.name, options)
+  return completeRule(endpoint, options)
 }
 
 /** A source in the form that rules are evaluated in. */
 export type Source =
-  | { readonly kind: 'column' | 'parent' | 'root'; readonly column: string }
+  | { readonly kind: 'column' | 'parent' | 'root' | 'joined'; readonly column: string }
+  | { readonly kind: 'key' }
   | { readonly kind: 'ancestor'; readonly of: string; readonly column: string }
   | { readonly kind: 'caller'; readonly name: string; readonly type: keyof CallerTypes | undefined }
   | { readonly kind: 'value'; readonly value: unknown }
@@ -117,12 +145,17 @@ const shape = z.strictObject({
   upsertBy: z.optional(z.array(z.string()).check(z.minLength(1))),
   warnings: z._default(z.enum(['reject', 'accept']), 'reject'),
   repeated: z._default(z.enum(['reject', 'last']), 'reject'),
+  join: z.optional(joinShape),
+  replace: z.optional(replaceShape),
 })
 
 type Given = z.infer<typeof shape>
 
 /** Checks and completes the options of a rule. Throws a TypeError that lists every mistake. */
-function completeRule(endpoint: string, options: object): Rule<unknown, unknown> {
+function completeRule(
+  { name: endpoint, reading }: Pick<RuleEndpoint<unknown>, 'name' | 'reading'>,
+  options: object,
+): Rule<unknown, unknown> {
   const { name: ownName } = options as { readonly name?: unknown }
   const place = `rule ${typeof ownName === 'string' ? ownName : `of ${endpoint}`}`
   const given = completeOptions(place, shape, options)
@@ -139,10 +172,13 @@ function completeRule(endpoint: string, options: object): Rule<unknown, unknown>
     else set.set(field, checked)
   }
   mistakes.push(...missing(place, given), ...keyMistakes(place, given))
+  const children = childFields(set, given)
+  if (typeof children === 'string') mistakes.push({ place: `${place}.replace`, advice: children })
   if (mistakes.length > 0) throw mistaken(mistakes)
   return Object.freeze({
     name: given.name ?? (from === null ? endpoint : `${endpoint}/${from}`),
     endpoint,
+    reading,
     from,
     into,
     application: given.application,
@@ -151,11 +187,13 @@ function completeRule(endpoint: string, options: object): Rule<unknown, unknown>
     upsertBy: given.upsertBy === undefined ? undefined : keyNames(into),
     warnings: given.warnings,
     repeated: given.repeated,
+    join: completeJoin(given.join),
+    children: children as readonly string[] | undefined,
   })
 }
 
 /** Returns a source, or advice if it is not valid. */
-function sourceOf(source: unknown, { from, caller }: Given, field: Field): Source | string {
+function sourceOf(source: unknown, { from, caller, join }: Given, field: Field): Source | string {
   if (typeof source === 'string') return { kind: 'column', column: source }
   if (typeof source === 'function') {
     return { kind: 'function', run: source as (at: RuleRow) => unknown }
@@ -167,6 +205,10 @@ function sourceOf(source: unknown, { from, caller }: Given, field: Field): Sourc
     return from === null ? 'a row of the root has no parent' : { kind: 'parent', column: parent }
   }
   if (names === 'root' && typeof root === 'string') return { kind: 'root', column: root }
+  if (names === 'key' && members['key'] === true) return { kind: 'key' }
+  if (names === 'joined' && typeof members['joined'] === 'string') {
+    return join === undefined ? 'needs join' : { kind: 'joined', column: members['joined'] }
+  }
   if (names === 'column,of' && typeof of === 'string' && typeof column === 'string') {
     const isAncestor = from?.startsWith(`${of}/`) === true
     return isAncestor
@@ -186,7 +228,7 @@ function sourceOf(source: unknown, { from, caller }: Given, field: Field): Sourc
     const isValid = value === null || isValueOf(field, value)
     return isValid ? { kind: 'value', value } : `the value must be ${mustBe(field)}`
   }
-  return 'must be a column, { parent }, { root }, { of, column }, { caller }, { value } or a function'
+  return 'must be a column, { parent }, { root }, { of, column }, { joined }, { key: true }, { caller }, { value } or a function'
 }
 
 function withoutUndefined(source: unknown): Readonly<Record<string, unknown>> {
@@ -230,8 +272,4 @@ function keyMistakes(place: string, { into, set, upsertBy, repeated }: Given): r
   return key
     .filter((name) => set[name] === undefined)
     .map((name) => ({ place: `${place}.set.${name}`, advice: 'is missing: upsertBy needs it' }))
-}
-
-function keyNames({ key = [] }: CollectionShape): readonly string[] {
-  return typeof key === 'string' ? [key] : key
 }

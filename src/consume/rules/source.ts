@@ -14,6 +14,7 @@ export interface RuleRow<
   Shape extends ResponseShape = ResponseShape,
   From = string | null,
   Row = unknown,
+  Join = null,
 > {
   /** The cells of the row by column. A column that the response does not have here is undefined. */
   readonly row: ColumnsIn<Shape, From>
@@ -27,8 +28,26 @@ export interface RuleRow<
   readonly key: string | null
   /** Reads the row that the request was sent for. */
   readonly caller: CallerReader<Row>
+  /** The cells of the row that `join` finds; null if there is none. */
+  readonly joined: JoinedColumns<Shape, Join> | null
   /** Returns the cells of the rows of another table that are below this row. */
   below<Path extends DescendantsIn<Shape, From>>(table: Path): readonly ColumnsIn<Shape, Path>[]
+}
+
+/** The columns of the table that a rule joins. */
+export type JoinedColumns<Shape extends ResponseShape, Join> = Join extends string
+  ? ColumnsIn<Shape, Join>
+  : never
+
+/** How rows of a table that is not above or below are found: `included` of JSON:API. */
+export interface RuleJoin<Shape extends ResponseShape, From, Join> {
+  /** The table. */
+  readonly table: Join
+  /** The columns of the table whose cells must equal a column of the row, or a constant. */
+  readonly on: {
+    readonly [Column in keyof JoinedColumns<Shape, Join> & string]?:
+      (keyof ColumnsIn<Shape, From> & string) | { readonly value: string | number | boolean }
+  }
 }
 
 /** The columns whose values a field accepts. An absent or null cell is null in the field. */
@@ -61,14 +80,16 @@ type CallerSource<Row, Value> =
     }
 
 /** Where the value of a field comes from. */
-export type RuleSource<Value, Constant, Shape extends ResponseShape, From, Row> =
+export type RuleSource<Value, Constant, Shape extends ResponseShape, From, Row, Join = null> =
   | ColumnFor<ColumnsIn<Shape, From>, Value>
   | { readonly parent: ColumnFor<ParentIn<Shape, From>, Value> }
   | { readonly root: ColumnFor<Shape['root'], Value> }
   | AncestorColumn<Shape, From, Value>
   | CallerSource<Row, Value>
   | { readonly value: Constant | null }
-  | ((at: RuleRow<Shape, From, Row>) => Value | null | undefined)
+  | (string extends Value ? { readonly key: true } : never)
+  | (Join extends string ? { readonly joined: ColumnFor<ColumnsIn<Shape, Join>, Value> } : never)
+  | ((at: RuleRow<Shape, From, Row, Join>) => Value | null | undefined)
 
 type SourceOf<
   C extends CollectionShape,
@@ -76,13 +97,27 @@ type SourceOf<
   Shape extends ResponseShape,
   From,
   Row,
-> = RuleSource<FieldValues[C['fields'][Name]['type']], ValueOf<C['fields'][Name]>, Shape, From, Row>
+  Join,
+> = RuleSource<
+  FieldValues[C['fields'][Name]['type']],
+  ValueOf<C['fields'][Name]>,
+  Shape,
+  From,
+  Row,
+  Join
+>
 
 /** The sources of the fields of an item. Fields that an insert must contain are required. */
-export type RuleSources<C extends CollectionShape, Shape extends ResponseShape, From, Row> = {
-  readonly [Name in RequiredName<C>]: SourceOf<C, Name, Shape, From, Row>
+export type RuleSources<
+  C extends CollectionShape,
+  Shape extends ResponseShape,
+  From,
+  Row,
+  Join = null,
+> = {
+  readonly [Name in RequiredName<C>]: SourceOf<C, Name, Shape, From, Row, Join>
 } & {
-  readonly [Name in keyof C['fields'] & string]?: SourceOf<C, Name, Shape, From, Row>
+  readonly [Name in keyof C['fields'] & string]?: SourceOf<C, Name, Shape, From, Row, Join>
 }
 
 /** The row that a request was sent for: an item of a collection, or any. */

@@ -8,10 +8,10 @@ import { itemError, storedForm, type PreparedItem } from './prepare-items.ts'
 export interface RuleResult {
   /** The name of the rule. */
   readonly rule: string
-  /** The id of the row. */
+  /** The id of the row; of a delete, of the row above. */
   readonly row: number
-  readonly action: 'insert' | 'update' | 'unchanged'
-  /** The values that the rule has set. */
+  readonly action: 'insert' | 'update' | 'unchanged' | 'delete'
+  /** The values that the rule has set; of a delete, the key. */
   readonly values: Readonly<Record<string, unknown>>
   /** Warnings that were accepted, and information. Of a dry run also errors and rejected warnings. */
   readonly validations: readonly ValidationEntry[]
@@ -42,7 +42,7 @@ export async function writeItem(
   const options: SaveOptions = accepts ? { ignoreWarnings: 'all' } : {}
   const findings = accepts ? await access.change(values, stored && key) : undefined
   const accepted = (findings?.validations ?? []).filter(({ severity }) => severity === 'warning')
-  const action: RuleResult['action'] = stored === undefined ? 'insert' : 'update'
+  const action = stored === undefined ? 'insert' : 'update'
   const saved =
     stored === undefined
       ? await access.insert(values, options)
@@ -117,13 +117,11 @@ export function isSame(
 }
 
 function rejection(item: PreparedItem, validations: readonly ValidationEntry[]): Error {
-  const fields = validations.flatMap(({ field }) => field ?? [])
-  const about = fields.length === 0 ? '' : ` (${Array.from(new Set(fields)).join(', ')})`
   const hasErrors = validations.some(({ severity }) => severity === 'error')
   const reason = hasErrors
     ? 'the item was rejected'
     : 'the item has warnings, which the rule rejects'
-  return itemError(item, `${reason}${about}`, { validations })
+  return itemError(item, `${reason}${fieldsOf(validations)}`, { validations })
 }
 
 /** Returns the result for the row of an item. */
@@ -133,4 +131,10 @@ export function resultOf(
   validations: readonly ValidationEntry[],
 ): RuleResult {
   return { rule: rule.name, row: row.id, action, values, validations }
+}
+
+/** Returns the fields that validations are about, for a message. */
+export function fieldsOf(validations: readonly ValidationEntry[]): string {
+  const fields = new Set(validations.flatMap(({ field }) => field ?? []))
+  return fields.size === 0 ? '' : ` (${[...fields].join(', ')})`
 }

@@ -126,7 +126,7 @@ export async function sendTogether<
   const sent = await sendRequest(user, {
     ...{ endpoint, input: given, call, rules, timeout, onSuccess },
     parts: (response) => {
-      const tables = tablesOf(response.body, options.tables)
+      const tables = tablesOf(response.body, options.tables, options.rules)
       if (match === undefined) return [{ tables, caller: noCaller, context: { callers, response } }]
       return matchedParts(matchRows(endpoint.name, tables(), match, rows), callers, response)
     },

@@ -62,7 +62,11 @@ export async function send<Within extends TargetCollections, Input, Response, Ro
     const sending = await sendRequest(user, {
       ...{ endpoint, input: given, call: callOptions, rules, timeout, onSuccess },
       parts: (response) => [
-        { tables: tablesOf(response.body, tables), caller, context: { caller, response, index } },
+        {
+          tables: tablesOf(response.body, tables, rules),
+          caller,
+          context: { caller, response, index },
+        },
       ],
       onFailure: onFailure && ((failure) => onFailure({ caller, index, ...failure })),
     })

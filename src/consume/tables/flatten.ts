@@ -1,6 +1,6 @@
 import { escapeKey, setMember } from '../json-path.ts'
 import * as z from 'zod/mini'
-import { wholeNumber } from '../../checks/option-shapes.ts'
+import { nonEmpty, wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { isJsonNumber } from '../../protocol/json-number.ts'
 import type { Json } from '../../protocol/json.ts'
@@ -11,9 +11,19 @@ import { TablesError } from './tables-error.ts'
 export interface FlattenOptions {
   /**
    * The paths of objects that are dictionaries, such as `rates`: their keys are data. Each becomes a table
-   * with a row for each entry, whose `key` is the entry's key. Default: none.
+   * with a row for each entry, whose `key` is the entry's key. The empty path is the response itself. Default: none.
    */
   readonly entries?: readonly string[]
+  /**
+   * The paths of arrays of which a service sends a single element without the array, such as `Order/Line`: an object
+   * there, or another value, becomes a table with one row, too. Default: none.
+   */
+  readonly arrays?: readonly string[]
+  /**
+   * The paths of objects whose arrays belong together, such as `hourly` of `{ "hourly": { "time": [], "rain": [] } }`.
+   * Each becomes a table with a row for each position. Other members stay columns. Default: none.
+   */
+  readonly zip?: readonly string[]
   /** How deep objects and arrays may be nested. Default 64, at most 512. */
   readonly maxDepth?: number
   /** How many columns a table, and how many tables a response may have. Default 1000. */
@@ -26,9 +36,18 @@ export interface FlattenOptions {
 
 const count = wholeNumber(1)
 
+const reading = {
+  entries: z._default(z.array(z.string()), []),
+  arrays: z._default(z.array(nonEmpty), []),
+  zip: z._default(z.array(nonEmpty), []),
+}
+
+/** The form of the options that say what becomes a table. */
+export const readingShape = z.strictObject(reading)
+
 /** The form of {@link FlattenOptions}. */
 export const flattenShape = z.strictObject({
-  entries: z._default(z.array(z.string()), []),
+  ...reading,
   maxDepth: z._default(wholeNumber(1, 512), 64),
   maxColumns: z._default(count, 1000),
   maxRows: z._default(count, 1_000_000),
@@ -60,30 +79,39 @@ export function flattenWithin(
 ): ResponseTables {
   const flattening = new Flattening(options, firstIndex)
   flattening.add(value)
-  const { root, tables } = flattening
-  return { isList: Array.isArray(value), root, tables }
+  const { root, tables, isDictionary } = flattening
+  return { isList: Array.isArray(value), ...(isDictionary && { isDictionary }), root, tables }
 }
 
 /** The tables of a value while they are made. */
 class Flattening {
   readonly root = openTable(null)
+  /** Whether the value is a dictionary, which the options name. */
+  isDictionary = false
   readonly tables = new Map<string, OpenTable>()
   readonly #options: Required<FlattenOptions>
   readonly #firstIndex: number
   readonly #dictionaries: ReadonlySet<string>
+  readonly #arrays: ReadonlySet<string>
+  readonly #zipped: ReadonlySet<string>
   #nextId: number
 
   constructor(options: Required<FlattenOptions>, firstIndex: number) {
     this.#options = options
     this.#firstIndex = firstIndex
     this.#dictionaries = new Set(options.entries)
+    this.#arrays = new Set(options.arrays)
+    this.#zipped = new Set(options.zip)
     this.#nextId = options.firstId
   }
 
   /** Adds the value. */
   add(value: Json): void {
     if (Array.isArray(value)) this.#addRows(this.root, null, value as readonly Json[], 1)
-    else
+    else if (this.#dictionaries.has('') && isObject(value) && isPlain(value)) {
+      this.isDictionary = true
+      this.#addEntries(this.root, null, value, 1)
+    } else
       this.#addElement(this.root, this.#addRow(this.root, { parent_id: null, index: 0 }), value, 0)
   }
 
@@ -133,6 +161,10 @@ class Flattening {
   /** Adds a value whose column is the prefix. */
   #addValue(place: Place, value: Json): void {
     const { table, row, prefix: column, depth } = place
+    if (this.#arrays.size > 0 && value !== null && !Array.isArray(value)) {
+      const path = joined(table, column)
+      if (this.#arrays.has(path)) return this.#addSingle(this.#tableAt(path), place, value)
+    }
     if (value === null || typeof value !== 'object' || isJsonNumber(value))
       this.#addCell(place, value)
     else if (Array.isArray(value)) {
@@ -146,7 +178,39 @@ class Flattening {
     } else if (this.#dictionaries.size > 0 && this.#dictionaries.has(joined(table, column))) {
       this.#requireDepth(depth + 1, table)
       this.#addEntries(this.#tableAt(joined(table, column)), row.id, value as JsonObject, depth + 1)
+    } else if (this.#zipped.size > 0 && this.#zipped.has(joined(table, column))) {
+      this.#addZipped(place, value as JsonObject)
     } else this.#addMembers({ table, row, prefix: `${column}/`, depth }, value as JsonObject)
+  }
+
+  /** Adds the only element of an array that is sent without the array. */
+  #addSingle(table: OpenTable, { row: { id }, depth }: Place, element: Json): void {
+    const row = this.#addRow(table, { parent_id: id, index: 0 })
+    row.isSingle = true
+    this.#addElement(table, row, element, depth)
+  }
+
+  /** Adds the arrays of an object as one table, and its other members as columns. */
+  #addZipped({ table, row, prefix: column, depth }: Place, members: JsonObject): void {
+    this.#requireDepth(depth + 2, table)
+    const arrays: [string, readonly Json[]][] = []
+    const others: Record<string, Json> = {}
+    for (const [key, value] of Object.entries(members)) {
+      if (Array.isArray(value) && value.length > 0) arrays.push([key, value as readonly Json[]])
+      else setMember(others, key, value)
+    }
+    const path = joined(table, column)
+    requireEqualLengths(path, members)
+    this.#addMembers({ table, row, prefix: `${column}/`, depth }, others)
+    const count = arrays[0]?.[1].length ?? 0
+    const zipped = count === 0 ? undefined : this.#tableAt(path)
+    for (let index = 0; zipped !== undefined && index < count; index++) {
+      const own = this.#addRow(zipped, { parent_id: row.id, index })
+      own.isZipped = true
+      const element: Record<string, Json> = {}
+      for (const [key, values] of arrays) setMember(element, key, values[index])
+      this.#addMembers({ table: zipped, row: own, prefix: '', depth: depth + 1 }, element)
+    }
   }
 
   #addRows(table: OpenTable, parent: number | null, list: readonly Json[], depth: number) {
@@ -157,7 +221,8 @@ class Flattening {
     }
   }
 
-  #addEntries(table: OpenTable, parent: number, members: JsonObject, depth: number): void {
+  #addEntries(table: OpenTable, parent: number | null, members: JsonObject, depth: number): void {
+    this.#requireDepth(depth, table)
     for (const [index, key] of Object.keys(members).entries()) {
       const row = this.#addRow(table, { parent_id: parent, index })
       row.key = key
@@ -219,6 +284,17 @@ function isObject(value: Json): value is JsonObject {
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+function requireEqualLengths(path: string, members: JsonObject): void {
+  const arrays = Object.entries(members).filter(([, value]) => Array.isArray(value))
+  const lengths = arrays.map(([key, value]) => [key, (value as readonly Json[]).length] as const)
+  const other = lengths.find(([, length]) => length !== lengths[0]?.[1])
+  const [first] = lengths
+  if (first === undefined || other === undefined) return
+  const places = [first, other].map(([key, length]) => `${path}/${escapeKey(key)} has ${length}`)
+  const message = `The arrays of ${path} have different lengths: ${places.join(', ')}.`
+  throw new TablesError('UNEQUAL_LENGTHS', message, path)
 }
 
 function notJson(path: string): TablesError {

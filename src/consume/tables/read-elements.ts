@@ -124,8 +124,9 @@ export async function* flattenElements(
   options: ElementOptions & Omit<FlattenOptions, 'firstId'>,
 ): AsyncGenerator<ResponseTables, Json, undefined> {
   requirePlainObject('The options', options, 'flattenElements')
-  const { entries, maxColumns, maxRows, ...reading } = options
-  const limits = withoutUndefined({ entries, maxColumns, maxRows, maxDepth: options.maxDepth })
+  const { entries, arrays, zip, maxColumns, maxRows, ...reading } = options
+  const { maxDepth } = options
+  const limits = withoutUndefined({ entries, arrays, zip, maxColumns, maxRows, maxDepth })
   const flattening = completeOptions('flattenElements', flattenShape, limits)
   const elements = readElements(body, reading)
   let firstId = 1

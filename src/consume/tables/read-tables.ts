@@ -76,7 +76,7 @@ export function readTables<T = unknown>(tables: ResponseTables): ResponseReader<
     above,
     pointer: (row: TableRow<unknown>) => {
       const chain = [...above(row).map((one) => one.row), homeOf(row.id).row]
-      return chain.map(({ id }) => stepOf(homeOf(id), homeOf, tables.isList)).join('')
+      return chain.map(({ id }, at) => stepOf(homeOf(id), homeOf, tables, chain[at + 1])).join('')
     },
   }
   return Object.freeze(reader) as ResponseReader<T>
@@ -114,13 +114,31 @@ function groupByAncestor(
   return group
 }
 
-/** Returns the part of a JSON Pointer that leads from the row above to this one. */
-function stepOf({ row, table }: Home, homeOf: (id: number) => Home, isList: boolean): string {
+/** Returns the part of a JSON Pointer that leads from the row above to this one. `below`: the next row of the pointer. */
+function stepOf(
+  { row, table }: Home,
+  homeOf: (id: number) => Home,
+  { isList, isDictionary }: ResponseTables,
+  below: TableRow | undefined,
+): string {
   const place = row.key === undefined ? String(row.index) : escapeKey(row.key)
-  if (row.parent_id === null) return isList ? `/${place}` : ''
+  if (row.parent_id === null) return isList || isDictionary === true ? `/${place}` : ''
   const parent = homeOf(row.parent_id)
   const above = parent.table.path
-  const column = (table.path ?? '').slice(above === null ? 0 : above.length + 1)
+  const path = (table.path ?? '').slice(above === null ? 0 : above.length + 1)
+  // The index of a position of several arrays follows the name of the array.
+  const column = parent.row.isZipped === true ? afterName(path, parent.row.index) : path
+  if (row.isSingle === true) return parent.row.bare === true ? '' : `/${column}`
+  if (row.isZipped === true) {
+    const [first] = Object.keys({ ...row.values, ...row.empty })
+    const isLast = below === undefined && first !== undefined
+    return isLast ? `/${column}/${first.split('/')[0]}/${place}` : `/${column}`
+  }
   // The column `value` of an element that is not an object is the element itself.
   return parent.row.bare === true ? `/${place}` : `/${column}/${place}`
+}
+
+function afterName(path: string, index: number): string {
+  const [name = '', ...inner] = path.split('/')
+  return [name, index, ...inner].join('/')
 }

@@ -1,9 +1,10 @@
 import type { AnyColumns, Cell } from './table.ts'
 
 /** The levels of objects and arrays of a response that its types follow. Deeper ones are not typed. */
-type Levels = [0, 0, 0, 0, 0, 0, 0, 0]
+export type Levels = [0, 0, 0, 0, 0, 0, 0, 0]
 
-type Scalar = string | number | boolean | null | undefined
+/** A value that is not an object or array. */
+export type Scalar = string | number | boolean | null | undefined
 
 type EscapeTilde<K extends string> = K extends `${infer Head}~${infer Tail}`
   ? `${Head}~0${EscapeTilde<Tail>}`
@@ -11,9 +12,11 @@ type EscapeTilde<K extends string> = K extends `${infer Head}~${infer Tail}`
 type EscapeSlash<K extends string> = K extends `${infer Head}/${infer Tail}`
   ? `${Head}~1${EscapeSlash<Tail>}`
   : K
-type Escaped<K extends string> = EscapeSlash<EscapeTilde<K>>
+/** A key as a segment of a path. */
+export type Escaped<K extends string> = EscapeSlash<EscapeTilde<K>>
 
-type Names<T> = keyof T & string
+/** The keys of an object that are strings. */
+export type Names<T> = keyof T & string
 
 /** The elements of a response that is an array; any other response itself. */
 export type RootElement<T> = T extends readonly (infer Element)[] ? Element : T

@@ -21,6 +21,10 @@ export interface TableRow<Columns = AnyColumns> {
   readonly values: Columns
   /** Present if the element is not an object; its value has the column `value`. */
   readonly bare?: true
+  /** Present if the element was sent without its array, see `arrays`. */
+  readonly isSingle?: true
+  /** Present if the row has the elements of several arrays, see `zip`. */
+  readonly isZipped?: true
   /** The columns that are an empty object or array, which have neither cells nor rows. */
   readonly empty?: Readonly<Record<string, 'object' | 'array'>>
 }
@@ -39,6 +43,8 @@ export interface ResponseTable {
 export interface ResponseTables {
   /** Whether the response is an array. Then each of its elements is a row of the root. */
   readonly isList: boolean
+  /** Present if the response is a dictionary, see `entries`. Then each of its entries is a row of the root. */
+  readonly isDictionary?: true
   /** The response itself, as one row, or one row for each element. */
   readonly root: ResponseTable
   /** The tables below the root by path. */

@@ -8,6 +8,8 @@ export type TablesErrorCode =
   | 'TOO_MANY_COLUMNS'
   /** An element, or the whole body, has more bytes than allowed. */
   | 'TOO_LARGE'
+  /** The arrays of an object that `zip` names have different lengths. */
+  | 'UNEQUAL_LENGTHS'
   /** A value is not a JSON value, or the text is not JSON in UTF-8. */
   | 'NOT_JSON'
   /** The array that is read element by element is missing. */
@@ -15,7 +17,7 @@ export type TablesErrorCode =
   /** The array that is read element by element occurs more than once. */
   | 'ITEMS_REPEATED'
 
-/** A response that can't be read as tables. Its message has nothing of the response. */
+/** A response that can't be read as tables. Its message has keys of the response, and no values. */
 export class TablesError extends Error {
   readonly code: TablesErrorCode
   /** The path of the table or column, with keys of the response; null if it is unknown. */

@@ -1,6 +1,6 @@
 import { requirePlainObject } from '../../checks/plain-object.ts'
 import type { Json } from '../../protocol/json.ts'
-import { setAt, setMember } from '../json-path.ts'
+import { escapeKey, setAt, setMember } from '../json-path.ts'
 import { allTables, type ResponseTable, type ResponseTables, type TableRow } from './table.ts'
 
 /**
@@ -12,6 +12,13 @@ export function unflatten(tables: ResponseTables): Json {
   const children = childrenOf(tables)
   const roots = tables.root.rows.map((row) => jsonOfRow(row, children))
   if (tables.isList) return roots
+  if (tables.isDictionary === true) {
+    const dictionary = {}
+    for (const [index, { key = '' }] of tables.root.rows.entries()) {
+      setMember(dictionary, key, roots[index])
+    }
+    return dictionary
+  }
   const [value] = roots
   if (value === undefined || roots.length > 1) {
     throw new TypeError('The root of a response that is not an array must have exactly one row.')
@@ -59,14 +66,29 @@ function jsonOfRow(row: TableRow, children: Children): Json {
   }
   const containers = new Map<string, Json[] | object>()
   for (const { row: child, column } of children.get(row.id) ?? []) {
+    const element = jsonOfRow(child, children)
+    if (child.isSingle === true) {
+      setAt(value, column, element)
+      continue
+    }
+    if (child.isZipped === true) {
+      for (const key of Object.keys(element as object)) {
+        const path = `${column}/${escapeKey(key)}`
+        const array = (containers.get(path) ?? []) as Json[]
+        if (array.length === 0) setAt(value, path, array)
+        containers.set(path, array)
+        array.push((element as Readonly<Record<string, Json>>)[key] as Json)
+      }
+      continue
+    }
     let container = containers.get(column)
     if (container === undefined) {
       container = child.key === undefined ? [] : {}
       containers.set(column, container)
       setAt(value, column, container)
     }
-    if (Array.isArray(container)) container.push(jsonOfRow(child, children))
-    else setMember(container, child.key ?? '', jsonOfRow(child, children))
+    if (Array.isArray(container)) container.push(element)
+    else setMember(container, child.key ?? '', element)
   }
   return row.bare === true ? (value as { readonly value: Json }).value : value
 }
