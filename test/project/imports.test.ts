@@ -180,6 +180,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'consume/openapi/document',
     'consume/openapi/import-openapi',
     'consume/outbox/delivery',
+    'consume/tables/describe-tables',
+    'consume/tables/tables-error',
     'deployment/install/changes',
     'deployment/install/install-package',
     'deployment/install/rollback',

@@ -5,6 +5,7 @@ import { completeOptions } from '../../checks/options.ts'
 import { isJsonNumber } from '../../protocol/json-number.ts'
 import type { Json } from '../../protocol/json.ts'
 import { type Cell, type ResponseTable, type ResponseTables, type TableRow } from './table.ts'
+import { requireEqualLengths, type JsonObject } from './parallel-arrays.ts'
 import { TablesError } from './tables-error.ts'
 
 /** The options of {@link flatten}. */
@@ -258,8 +259,6 @@ class Flattening {
   }
 }
 
-type JsonObject = Readonly<Record<string, Json>>
-
 /** Where a value is added: in a row, below the columns with a prefix. */
 interface Place {
   readonly table: OpenTable
@@ -284,17 +283,6 @@ function isObject(value: Json): value is JsonObject {
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
-}
-
-function requireEqualLengths(path: string, members: JsonObject): void {
-  const arrays = Object.entries(members).filter(([, value]) => Array.isArray(value))
-  const lengths = arrays.map(([key, value]) => [key, (value as readonly Json[]).length] as const)
-  const other = lengths.find(([, length]) => length !== lengths[0]?.[1])
-  const [first] = lengths
-  if (first === undefined || other === undefined) return
-  const places = [first, other].map(([key, length]) => `${path}/${escapeKey(key)} has ${length}`)
-  const message = `The arrays of ${path} have different lengths: ${places.join(', ')}.`
-  throw new TablesError('UNEQUAL_LENGTHS', message, path)
 }
 
 function notJson(path: string): TablesError {
