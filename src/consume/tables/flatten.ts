@@ -5,7 +5,7 @@ import { completeOptions } from '../../checks/options.ts'
 import { isJsonNumber } from '../../protocol/json-number.ts'
 import type { Json } from '../../protocol/json.ts'
 import { type Cell, type ResponseTable, type ResponseTables, type TableRow } from './table.ts'
-import { requireEqualLengths, type JsonObject } from './parallel-arrays.ts'
+import { isEmpty, requireEqualLengths, type JsonObject } from './json-object.ts'
 import { TablesError } from './tables-error.ts'
 
 /** The options of {@link flatten}. */
@@ -203,9 +203,11 @@ class Flattening {
     const path = joined(table, column)
     requireEqualLengths(path, members)
     this.#addMembers({ table, row, prefix: `${column}/`, depth }, others)
-    const count = arrays[0]?.[1].length ?? 0
-    const zipped = count === 0 ? undefined : this.#tableAt(path)
-    for (let index = 0; zipped !== undefined && index < count; index++) {
+    const [first] = arrays
+    if (first === undefined) return
+    const count = first[1].length
+    const zipped = this.#tableAt(path)
+    for (let index = 0; index < count; index++) {
       const own = this.#addRow(zipped, { parent_id: row.id, index })
       own.isZipped = true
       const element: Record<string, Json> = {}
@@ -287,11 +289,6 @@ function isPlain(value: object): boolean {
 
 function notJson(path: string): TablesError {
   return new TablesError('NOT_JSON', 'The response has a value that is not JSON.', path)
-}
-
-function isEmpty(members: JsonObject): boolean {
-  for (const _ in members) return false
-  return true
 }
 
 function isCell(value: unknown): value is Cell {

@@ -16,3 +16,9 @@ export function requireEqualLengths(path: string, members: JsonObject): void {
   const message = `The arrays of ${path} have different lengths: ${places.join(', ')}.`
   throw new TablesError('UNEQUAL_LENGTHS', message, path)
 }
+
+/** Returns whether an object has no members. */
+export function isEmpty(members: JsonObject): boolean {
+  for (const _ in members) return false
+  return true
+}
