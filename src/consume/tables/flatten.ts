@@ -5,7 +5,7 @@ import { completeOptions } from '../../checks/options.ts'
 import { isJsonNumber } from '../../protocol/json-number.ts'
 import type { Json } from '../../protocol/json.ts'
 import { type Cell, type ResponseTable, type ResponseTables, type TableRow } from './table.ts'
-import { isEmpty, requireEqualLengths, type JsonObject } from './json-object.ts'
+import { isCell, isEmpty, requireEqualLengths, type JsonObject } from './json-object.ts'
 import { TablesError } from './tables-error.ts'
 
 /** The options of {@link flatten}. */
@@ -289,16 +289,4 @@ function isPlain(value: object): boolean {
 
 function notJson(path: string): TablesError {
   return new TablesError('NOT_JSON', 'The response has a value that is not JSON.', path)
-}
-
-function isCell(value: unknown): value is Cell {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return true
-    case 'number':
-      return Number.isFinite(value)
-    default:
-      return value === null || isJsonNumber(value)
-  }
 }

@@ -1,5 +1,7 @@
 import { escapeKey } from '../json-path.ts'
+import { isJsonNumber } from '../../protocol/json-number.ts'
 import type { Json } from '../../protocol/json.ts'
+import type { Cell } from './table.ts'
 import { TablesError } from './tables-error.ts'
 
 /** An object of a response. */
@@ -21,4 +23,17 @@ export function requireEqualLengths(path: string, members: JsonObject): void {
 export function isEmpty(members: JsonObject): boolean {
   for (const _ in members) return false
   return true
+}
+
+/** Returns whether a value is a cell of JSON. */
+export function isCell(value: unknown): value is Cell {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true
+    case 'number':
+      return Number.isFinite(value)
+    default:
+      return value === null || isJsonNumber(value)
+  }
 }
