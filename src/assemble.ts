@@ -19,6 +19,7 @@ import type { PageHost } from './pages/page.ts'
 import { openPages } from './pages/pages.ts'
 import { brandedHeaders } from './protocol/names.ts'
 import { publish, type Publication } from './publication.ts'
+import { runtime as clock } from './runtime.ts'
 import type { Credentials } from './request/request.ts'
 import { secure, type Security } from './security/secure.ts'
 import {
@@ -62,7 +63,7 @@ export function assemble(options: CompleteOptions): Assembly {
   const pages = openPages(host)
   const lifecycle = createLifecycle(options.handlerTimeout)
   const opening = createOpening()
-  const ownStorage = repeatingOwn(whenOpen(storage, opening.opened))
+  const ownStorage = ownStorageOf(whenOpen(storage, opening.opened), options)
   const security = tracked(
     secure({ ...options, storage: ownStorage, report, defer: lifecycle.defer }),
     lifecycle,
@@ -108,7 +109,7 @@ export function assemble(options: CompleteOptions): Assembly {
 }
 
 function runtimeOf(
-  { handlerTimeout, now }: CompleteOptions,
+  { handlerTimeout, requestTimeout, now }: CompleteOptions,
   {
     storage,
     publication,
@@ -124,6 +125,7 @@ function runtimeOf(
     collectionOf: publication.collectionOf,
     report,
     handlerTimeout,
+    requestTimeout,
     now,
     waiting: new WeakMap(),
     rows: new RowQueue(),
@@ -221,11 +223,14 @@ function createOpening(): Opening {
 }
 
 /**
- * Returns the storage for the tables of the service itself, whose transactions call no code of the application. A failure
- * of a commit, which may have been executed, is marked with {@link continues}.
+/**
+ * Returns the storage for the tables of the service itself, whose transactions call no code of the application. Those that
+ * no request waits for have the time of one, unless they wait for more than storage. A failure of a commit, which may have
+ * been executed, is marked with {@link continues}.
  */
-function repeatingOwn<Storage extends Pick<StorageAdapter, 'transaction'>>(
+function ownStorageOf<Storage extends Pick<StorageAdapter, 'transaction'>>(
   storage: Storage,
+  { requestTimeout }: Pick<CompleteOptions, 'requestTimeout'>,
 ): Storage {
   const attempt: StorageAdapter['transaction'] = async (options, work) => {
     const state = { commits: false }
@@ -243,6 +248,9 @@ function repeatingOwn<Storage extends Pick<StorageAdapter, 'transaction'>>(
   }
   return {
     ...storage,
-    transaction: (options, work) => repeatConflicts(() => attempt(options, work)),
+    transaction: (options, work) => {
+      const limited = { deadline: clock.performanceNow() + requestTimeout, ...options }
+      return repeatConflicts(() => attempt(options.brief ? limited : options, work))
+    },
   }
 }

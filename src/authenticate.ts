@@ -1,5 +1,6 @@
 import type { Principal } from './definition/principal.ts'
 import { ServiceError } from './errors.ts'
+import { Budget } from './events/budget.ts'
 import { asServiceError } from './failure.ts'
 import { credentialsOf, type OwnRequest, type OwnRequestOptions } from './http/own-request.ts'
 import type { ReplyWriter } from './http/write.ts'
@@ -35,18 +36,21 @@ export function createAuthenticate({
   writer,
   languages,
   report,
+  requestTimeout,
 }: {
   readonly gate: Gate
   readonly lifecycle: Pick<Lifecycle, 'requireOpen'>
   readonly writer: Pick<ReplyWriter, 'error'>
   readonly languages: Languages | undefined
   readonly report: Report
+  /** How long an authentication may take, in milliseconds. */
+  readonly requestTimeout: number
 }): Authenticate {
   return async (request, options = {}) => {
     const credentials = credentialsOf(request, options)
     try {
       lifecycle.requireOpen()
-      return await gate(credentials)
+      return await new Budget(requestTimeout).within(() => gate(credentials))
     } catch (error) {
       const language = languages?.of(credentials.header('accept-language'))
       const failure = asServiceError(error, report, () => null)

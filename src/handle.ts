@@ -3,6 +3,7 @@ import type { CachedResponse, ResponseCache } from './cache/response-cache.ts'
 import type { Principal } from './definition/principal.ts'
 import type { PublishedCollection } from './definition/published.ts'
 import { notFound } from './errors.ts'
+import { Budget } from './events/budget.ts'
 import { runEvent } from './events/run.ts'
 import { traced, type TracedEvent } from './events/traced.ts'
 import type { Runtime } from './events/runtime.ts'
@@ -82,7 +83,8 @@ export function respond(
   return whenFailed(
     () => {
       language = dependencies.languages?.of(request.header('accept-language'))
-      return handle(dependencies, request, observer, language)
+      const budget = new Budget(dependencies.runtime.requestTimeout)
+      return budget.within(() => handle(dependencies, request, observer, { language, budget }))
     },
     (error) => {
       const { publication, runtime, writer } = dependencies
@@ -98,7 +100,7 @@ function handle(
   dependencies: RequestDependencies,
   request: ServiceRequest,
   observer: RequestObserver | undefined,
-  language: Language | undefined,
+  { language, budget }: Pick<AdmittedRequest, 'language' | 'budget'>,
 ): MaybePromise<ServiceReply> {
   const { options, security, plans, lifecycle, pages } = dependencies
   lifecycle.requireOpen()
@@ -110,6 +112,7 @@ function handle(
   const route = keptRoute ?? findRoute(dependencies, request.method, target)
   const { path, published, name } = route
   if (published !== undefined) observer?.onTarget(published, name)
+  budget.extendTo(published?.serve?.timeout ?? 0)
 
   return whenDone(security.gate(request), (principal) => {
     observer?.onPrincipal(principal)
@@ -119,9 +122,10 @@ function handle(
     requireJsonAccepted(request)
     const hasBody = name === 'Insert' || name === 'Update'
 
-    return whenDone(hasBody ? readBytes(request, options.bodyLimit) : undefined, (bytes) =>
-      reply(dependencies, { request, target, route, view, principal, bytes, language }, observer),
-    )
+    const admitted = { request, target, route, view, principal, language, budget }
+    if (!hasBody) return reply(dependencies, { ...admitted, bytes: undefined }, observer)
+    const reading = budget.outside(() => readBytes(request, options.bodyLimit))
+    return whenDone(reading, (bytes) => reply(dependencies, { ...admitted, bytes }, observer))
   })
 }
 
@@ -136,6 +140,7 @@ interface AdmittedRequest {
   /** The body of an Insert or Update. */
   readonly bytes: Uint8Array | undefined
   readonly language: Language | undefined
+  readonly budget: Budget
 }
 
 /** Returns the cached response of an admitted request, or runs its event. */
@@ -145,7 +150,7 @@ function reply(
   observer: RequestObserver | undefined,
 ): MaybePromise<ServiceReply> {
   const { security, runtime, headers, cache, idempotency } = dependencies
-  const { request, target, route, view, principal, language } = admitted
+  const { request, target, route, view, principal, language, budget } = admitted
   const { collection } = view
   const query = security.cleanQuery(route.query)
   const ignoredWarnings = request.header(headers.ignoreWarnings)
@@ -170,7 +175,7 @@ function reply(
   }
 
   const run = (surround?: Surround): MaybePromise<Outcome> =>
-    runEvent(Unit.outside(runtime, surround), event, caller)
+    runEvent(Unit.outside(runtime, surround, budget), event, caller)
   if (key !== undefined && idempotency !== undefined) {
     const path = `${splitTarget(target).path}?${query}`
     const parts = { ...admitted, ...key, target: path, ignoredWarnings }

@@ -8,7 +8,7 @@ import { requireKnown } from './checks/options.ts'
 import { describe } from './checks/plain-object.ts'
 import { runCustom } from './events/custom.ts'
 import { runEvent, saveTogether, unstored } from './events/run.ts'
-import type { Caller, Runtime } from './events/runtime.ts'
+import { inRequest, type Caller, type Runtime } from './events/runtime.ts'
 import {
   runTransaction,
   type TransactionAccess,
@@ -160,7 +160,10 @@ export function inProcess<Applications>(
               : definedCollection(publication, given, name),
           )) as WithinTransaction<Applications>['collection'],
       })
-    return runtime.enter(() => runTransaction(runtime, caller, { run, ...chosen }))
+    return inRequest(runtime, undefined, (budget) => {
+      budget.extendTo(options.timeout ?? 0)
+      return runTransaction(runtime, caller, { run, ...chosen }, budget)
+    })
   }
   return Object.freeze({ collection, transaction }) as InProcess<Applications>
 }
@@ -198,12 +201,12 @@ function accessInProcess(
   caller: Caller,
   collection: PublishedCollection,
 ): CollectionAccess<CollectionShape> {
-  const outside = () => Unit.outside(runtime)
+  const run = <Result>(work: (unit: Unit) => MaybePromise<Result>): MaybePromise<Result> =>
+    inRequest(runtime, collection, (budget) => work(Unit.outside(runtime, undefined, budget)))
   return collectionAccess(caller, collection, {
     isShared: false,
-    event: (event, own) => runtime.enter(() => runEvent(outside(), event, own, 'rows')),
-    many: (saves, own) => runtime.enter(() => saveTogether(outside(), saves, own)),
-    unstored: (event, work) =>
-      runtime.enter(() => unstored(outside(), caller, { collection, event }, work)),
+    event: (event, own) => run((unit) => runEvent(unit, event, own, 'rows')),
+    many: (saves, own) => run((unit) => saveTogether(unit, saves, own)),
+    unstored: (event, work) => run((unit) => unstored(unit, caller, { collection, event }, work)),
   })
 }

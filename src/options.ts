@@ -72,6 +72,13 @@ export interface OpenServiceOptions<Applications> {
   /** How long one handler or rule may take, in milliseconds. Default 10000. */
   readonly handlerTimeout?: number
   /**
+   * How long one request may take, in milliseconds: everything that it waits for, without the time in which the client
+   * sends the body. Then the response is 503 with `Retry-After`, or 500 if application code is late. Also holds for each
+   * call in process. Requests of a served collection have its `timeout` if that is longer. Default: 30000, or
+   * `handlerTimeout` if that is longer.
+   */
+  readonly requestTimeout?: number
+  /**
    * Receives what the service reports; see {@link Observation}. `false` drops it. Default: failures are
    * printed with `console.error`, and nothing else is.
    */
@@ -118,6 +125,8 @@ const limiter = objectWith<Limiter>(
   'must be a limiter with a consume method, such as one of rate-limiter-flexible',
 )
 
+const defaultRequestTimeout = 30_000
+
 const cacheBytes = 16 * 1024 * 1024
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
@@ -160,6 +169,7 @@ const shape = z.strictObject({
     { maxBytes: cacheBytes },
   ),
   handlerTimeout: z._default(timerMilliseconds, 10_000),
+  requestTimeout: z.optional(timerMilliseconds),
   report: z.pipe(
     z._default(
       z.custom<Report | false>((value) => value === false || typeof value === 'function', {
@@ -222,6 +232,8 @@ export function completeService(
   if (complete === undefined || all.length > 0) throw mistaken(all)
   return {
     ...complete,
+    requestTimeout:
+      complete.requestTimeout ?? Math.max(defaultRequestTimeout, complete.handlerTimeout),
     applications: withServiceFacts(complete.applications, factsOf(complete, providers)),
   }
 }

@@ -120,7 +120,10 @@ export function createService<const Applications extends ApplicationDefinitions>
       await patternsReported
     },
     inspect: (progress) => administered.inspect(progress),
-    authenticate: createAuthenticate({ gate: security.gate, lifecycle, writer, languages, report }),
+    authenticate: createAuthenticate({
+      ...{ gate: security.gate, lifecycle, writer, languages, report },
+      requestTimeout: options.requestTimeout,
+    }),
     withoutCredentials: (url) => withoutCredentials(url, security),
     isDurable: options.storage.supports.durable,
     [pageHost]: assembly.host,

@@ -10,6 +10,7 @@ import {
   type StorageTransaction,
 } from '../storage/adapter.ts'
 import { conflictPauses, isConflict, type ConflictPause } from '../work/repeat-conflicts.ts'
+import type { Budget } from './budget.ts'
 import type { Runtime } from './runtime.ts'
 
 /** An item that a unit of work writes. */
@@ -35,6 +36,7 @@ export interface ContentionOptions {
  */
 export class Contention {
   readonly #runtime: Runtime
+  readonly #budget: Budget
   readonly #isRepeatable: boolean
   // Code that does not wait runs at the same time as other code only where transactions do.
   readonly #takesTurns: boolean
@@ -47,8 +49,13 @@ export class Contention {
   #conflict: StorageError | undefined
   #hasFailed = false
 
-  constructor(runtime: Runtime, { brief, item, repeatsCode = false }: ContentionOptions) {
+  constructor(
+    runtime: Runtime,
+    { brief, item, repeatsCode = false }: ContentionOptions,
+    budget: Budget,
+  ) {
     this.#runtime = runtime
+    this.#budget = budget
     this.#isRepeatable = repeatsCode
     this.#takesTurns = !brief || runtime.adapter.supports.rowLocks === true
     if (item !== undefined && this.#takesTurns) this.#items = new Map([[this.#idOf(item), item]])
@@ -64,7 +71,9 @@ export class Contention {
   async #enterAll(): Promise<void> {
     this.leave()
     const turns = (this.#turns ??= new Map())
-    for (const id of this.#sortedIds()) turns.set(id, await this.#runtime.rows.enter(id))
+    const { rows } = this.#runtime
+    for (const id of this.#sortedIds())
+      turns.set(id, await rows.enter(id, Math.ceil(this.#budget.left())))
   }
 
   /** Ends its turns. */
@@ -108,6 +117,7 @@ export class Contention {
     if (!isEarly) this.leave()
     this.#pause ??= conflictPauses()
     await this.#pause(conflict, isEarly)
+    this.#budget.requireLeft()
   }
 
   #sortedIds(): readonly string[] {

@@ -10,7 +10,7 @@ import { requireRight } from '../request/roles.ts'
 import { viewOf } from '../request/view.ts'
 import { Rollback } from './guard.ts'
 import { nestedAccess } from './run.ts'
-import type { Caller, Runtime } from './runtime.ts'
+import { inRequest, type Caller, type Runtime } from './runtime.ts'
 import { rejectedResult } from './save-results.ts'
 import { Scope } from './scope.ts'
 import { traced } from './traced.ts'
@@ -58,10 +58,10 @@ export async function runCustom(
     isServed: collection.serve !== undefined,
     undone: (rollback) => rejectedResult(rollback.outcomeFor(caller.principal), caller.language),
   }
-  return runtime.enter(() =>
+  return inRequest(runtime, collection, (budget) =>
     traced(
       { collection, event: name, principal: caller.principal, nested: false },
-      () => Unit.outside(runtime).run(options, work),
+      () => Unit.outside(runtime, undefined, budget).run(options, work),
       ({ rejected }) => (rejected ? 'rejected' : 'done'),
     ),
   )

@@ -35,7 +35,7 @@ import type { Unit } from './unit.ts'
  */
 export function filterDirectly(
   event: FilterEvent,
-  { runtime, transaction }: Unit,
+  { runtime, transaction, budget: { deadline } }: Unit,
   caller: Caller,
   form: 'text' | 'rows',
 ): MaybePromise<Outcome> {
@@ -47,7 +47,7 @@ export function filterDirectly(
     return filterByCursor(read, event, paging.cursor, principal)
   }
   const { adapter } = runtime
-  const context = { signal: caller.signal, caller: () => shareOf(caller) }
+  const context = { signal: caller.signal, caller: () => shareOf(caller), deadline }
   if (paging !== undefined)
     return filterPaged(adapter, event, paging, { caller: principal, form, context })
   return form === 'text' && output === undefined

@@ -6,6 +6,7 @@ import type { RejectedOutcome } from '../request/outcome.ts'
 import type { EventPlace } from '../observation/reports.ts'
 import { entriesShownTo } from '../request/view.ts'
 import { isStorageError } from '../storage/adapter.ts'
+import type { Budget } from './budget.ts'
 import type { Runtime } from './runtime.ts'
 import { storageIsLate } from './storage-calls.ts'
 
@@ -49,11 +50,14 @@ export interface ApplicationCall<Result> {
   readonly onWait: () => void
   /** Returns whether the code waits for storage. */
   readonly isInStorage: () => boolean
+  /** The time of the request. Undefined: after its response. */
+  readonly budget: Budget | undefined
 }
 
 /**
  * Calls application code, and limits its time: code that is late is reported and becomes INTERNAL, unless it waits for
- * storage, which is then unavailable. Rejections, rollbacks, and errors of service and storage pass; anything else that it throws is reported, and becomes INTERNAL.
+ * storage, which is then unavailable. Rejections, rollbacks, and errors of service and storage pass; anything else that
+ * it throws is reported, and becomes INTERNAL.
  */
 export function callApplication<Result>(
   runtime: Runtime,
@@ -75,20 +79,17 @@ export function callApplication<Result>(
 
 function settledInTime<Result>(
   { report, handlerTimeout }: Runtime,
-  {
-    place,
-    name,
-    limit: milliseconds = handlerTimeout,
-    abort,
-    isInStorage,
-  }: ApplicationCall<Result>,
+  { place, name, limit = handlerTimeout, abort, isInStorage, budget }: ApplicationCall<Result>,
   result: Promise<Result>,
 ): Promise<Result> {
+  const milliseconds = Math.min(limit, Math.ceil(budget?.left() ?? limit))
   return inTime(result, milliseconds, (reject) => {
     if (isInStorage()) reject(storageIsLate(name, milliseconds))
     else {
       report({ type: 'handler-timed-out', place, name, milliseconds })
-      reject(internal(new Error(`${name} did not settle in time`)))
+      const error = internal(new Error(`${name} did not settle in time`))
+      budget?.codeIsLate(error)
+      reject(error)
     }
     abort()
   })
@@ -112,6 +113,7 @@ export function callAfterCommit(runtime: Runtime, place: EventPlace, run: () => 
     abort: nothing,
     onWait: nothing,
     isInStorage: () => false,
+    budget: undefined,
   }
   const called = async (): Promise<void> => callApplication(runtime, call)
   runtime.track(called().catch(nothing))

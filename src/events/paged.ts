@@ -105,7 +105,8 @@ async function readStorage(
     if (found.items.length >= wantedOf(query, cursor)) return found
   }
   // Several reads need one snapshot.
-  return adapter.transaction({ mode: 'read', brief: true }, (on) =>
+  const { deadline } = reading.context
+  return adapter.transaction({ mode: 'read', brief: true, deadline }, (on) =>
     readAll((part) => on.filter(collection, part), query, cursor),
   )
 }

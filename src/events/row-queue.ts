@@ -16,12 +16,12 @@ export class RowQueue {
   readonly #last = new Map<string, Promise<void>>()
 
   /**
-   * Waits until no earlier transaction has a place at a row, for at most 5 seconds: then it rejects with an `unavailable`
-   * StorageError. Returns a function that gives the place back.
+   * Waits until no earlier transaction has a place at a row, for at most 5 seconds or the given milliseconds: then it
+   * rejects with an `unavailable` StorageError. Returns a function that gives the place back.
    */
-  enter(row: string): MaybePromise<Leave> {
+  enter(row: string, milliseconds = maxWait): MaybePromise<Leave> {
     const { leave, before } = this.#join(row)
-    return before === undefined ? leave : inTime(before, leave)
+    return before === undefined ? leave : inTime(before, leave, Math.min(milliseconds, maxWait))
   }
 
   /** Takes the place at a row if no transaction has it. Returns a function that gives it back; undefined if it is taken. */
@@ -52,13 +52,13 @@ function nothing(): void {
   // No place was taken.
 }
 
-async function inTime(before: Promise<void>, leave: Leave): Promise<Leave> {
+async function inTime(before: Promise<void>, leave: Leave, milliseconds: number): Promise<Leave> {
   let timer: Timer | undefined
   const late = new Promise<never>((_, reject) => {
     timer = runtime.setTimeout(() => {
       const cause = new Error('the transaction waited too long for others that write the same row')
       reject(new StorageError('unavailable', { cause }))
-    }, maxWait)
+    }, milliseconds)
   })
   try {
     await Promise.race([before, late])

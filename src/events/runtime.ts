@@ -5,6 +5,7 @@ import type { MaybePromise } from '../maybe-promise.ts'
 import type { Language } from '../messages/message.ts'
 import type { Report } from '../observation/reports.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
+import { Budget } from './budget.ts'
 import type { RowQueue } from './row-queue.ts'
 
 /** What all events of a service share. */
@@ -18,6 +19,8 @@ export interface Runtime {
   readonly report: Report
   /** The time limit of one handler or rule, in milliseconds. */
   readonly handlerTimeout: number
+  /** The time of one request, in milliseconds. */
+  readonly requestTimeout: number
   readonly now: () => Date
   /** Whether the application code of a collection is known to return promises. */
   readonly waiting: WeakMap<PublishedCollection, boolean>
@@ -40,4 +43,15 @@ export interface Caller {
   readonly language?: Language | undefined
   /** Returns the address of the client, if it is known. */
   readonly peer?: () => string | undefined
+}
+
+/** Runs an event in process as a request of its own: see {@link Budget}. Of a served collection, it may take longer. */
+export function inRequest<Result>(
+  { enter, requestTimeout }: Pick<Runtime, 'enter' | 'requestTimeout'>,
+  collection: PublishedCollection | undefined,
+  run: (budget: Budget) => MaybePromise<Result>,
+): MaybePromise<Result> {
+  const budget = new Budget(requestTimeout)
+  budget.extendTo(collection?.serve?.timeout ?? 0)
+  return budget.within(() => enter(() => run(budget)))
 }

@@ -181,7 +181,7 @@ export class Scope implements ServingScope {
     limit?: number,
   ): MaybePromise<Result> {
     const { unit, collection } = this
-    const { runtime } = unit
+    const { runtime, budget } = unit
     const place = this.#place()
     unit.callsCode()
     const abort = (): void => this.#stop?.abort()
@@ -191,7 +191,7 @@ export class Scope implements ServingScope {
     }
     const isInStorage = (): boolean => this.#calls?.storage.areInProgress() === true
     const ended = (): MaybePromise<Result> => this.#untilCallsEnd(run)
-    const code = { place, name: callee, run: ended, limit, abort, onWait, isInStorage }
+    const code = { place, name: callee, run: ended, limit, abort, onWait, isInStorage, budget }
     return whenSettled(
       () => callApplication(runtime, code),
       (result) => {

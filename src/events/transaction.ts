@@ -5,6 +5,7 @@ import { inTime } from '../maybe-promise.ts'
 import type { Outcome } from '../request/outcome.ts'
 import { collectionAccess } from './access.ts'
 import { Rollback } from './guard.ts'
+import { Budget } from './budget.ts'
 import { joinable, type Joinable } from './join-transaction.ts'
 import { nestedCalls } from './nested-calls.ts'
 import { rejectedMany, runEvent, saveTogether, unstored } from './run.ts'
@@ -38,6 +39,7 @@ export function runTransaction<Result>(
   runtime: Runtime,
   caller: Caller,
   { run, timeout, repeatable = false }: TransactionWork<Result>,
+  budget = new Budget(runtime.requestTimeout),
 ): Promise<Result> {
   const work = async (unit: Unit): Promise<Result> => {
     const calls = nestedCalls()
@@ -53,10 +55,14 @@ export function runTransaction<Result>(
         await calls.ended()
       }
     }
-    const result = await inTime(untilCallsEnd(), timeout, (reject) => {
+    const milliseconds = Math.min(timeout, Math.ceil(budget.left()))
+    const result = await inTime(untilCallsEnd(), milliseconds, (reject) => {
       unit.timedOut()
-      if (calls.storage.areInProgress()) reject(storageIsLate('The transaction', timeout))
-      else reject(new Error(`The transaction did not end within its timeout of ${timeout} ms.`))
+      const error = calls.storage.areInProgress()
+        ? storageIsLate('The transaction', milliseconds)
+        : new Error(`The transaction did not end within its timeout of ${milliseconds} ms.`)
+      budget.codeIsLate(error)
+      reject(error)
     })
     const error = calls.unawaited()
     if (error !== undefined) throw error
@@ -69,7 +75,7 @@ export function runTransaction<Result>(
     )
   }
   const options = { mode: 'write', brief: false, repeatsCode: repeatable, undone } as const
-  return Unit.outside(runtime).run<Result>(options, work)
+  return Unit.outside(runtime, undefined, budget).run<Result>(options, work)
 }
 
 /**

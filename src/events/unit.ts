@@ -1,6 +1,7 @@
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import { asTransaction } from '../observation/open-transaction.ts'
 import type { StorageTransaction, TransactionOptions } from '../storage/adapter.ts'
+import { Budget } from './budget.ts'
 import { Contention, type ContentionOptions } from './contention.ts'
 import { Rollback } from './guard.ts'
 import type { Runtime } from './runtime.ts'
@@ -58,6 +59,8 @@ export class Unit {
   readonly transaction: StorageTransaction | undefined
   /** How many events are nested in each other. */
   readonly depth: number
+  /** The time of the request. */
+  readonly budget: Budget
   readonly #log: Log
   /** The unit around it, which also counts the writes of this one. */
   readonly #around: Unit | undefined
@@ -67,23 +70,33 @@ export class Unit {
   #onWriting: (() => void) | undefined
 
   private constructor(
-    { runtime, transaction, depth }: Pick<Unit, 'runtime' | 'transaction' | 'depth'>,
+    {
+      runtime,
+      transaction,
+      depth,
+      budget,
+    }: Pick<Unit, 'runtime' | 'transaction' | 'depth' | 'budget'>,
     log: Log,
     around?: Unit,
   ) {
     this.runtime = runtime
     this.transaction = transaction
     this.depth = depth
+    this.budget = budget
     this.#log = log
     this.#around = around
   }
 
   /**
    * Returns the unit in which an event runs that no other event has invoked. `surround` runs in the transaction of that event, but in
-   * none that its `prepare` begins.
+   * none that its `prepare` begins. `budget` is the time of its request. Default: one that begins now.
    */
-  static outside(runtime: Runtime, surround?: Surround): Unit {
-    const unit = new Unit({ runtime, transaction: undefined, depth: 0 }, emptyLog())
+  static outside(
+    runtime: Runtime,
+    surround?: Surround,
+    budget = new Budget(runtime.requestTimeout),
+  ): Unit {
+    const unit = new Unit({ runtime, transaction: undefined, depth: 0, budget }, emptyLog())
     unit.#isOutermost = true
     unit.#surround = surround
     return unit
@@ -102,17 +115,19 @@ export class Unit {
     options: UnitOptions<Result>,
     work: (unit: Unit) => MaybePromise<Result>,
   ): Promise<Result> {
-    const contention = new Contention(this.runtime, options)
+    const contention = new Contention(this.runtime, options, this.budget)
     try {
       for (;;) {
         const log = emptyLog()
         const attempt = (transaction?: StorageTransaction): MaybePromise<Result> => {
-          const { runtime, depth } = this
-          const unit = new Unit({ runtime, transaction, depth }, log)
+          const { runtime, depth, budget } = this
+          const unit = new Unit({ runtime, transaction, depth, budget }, log)
           log.isWriting = transaction !== undefined && options.mode === 'write'
           const own = (): MaybePromise<Result> =>
             whenDone(work(unit), (result) => {
               if (log.failure !== undefined) throw log.failure.error
+              // The client may have been told that storage is late.
+              if (log.isWriting && options.oneWrite !== true) budget.requireLeft()
               return result
             })
           const surround = this.#surround
@@ -155,8 +170,10 @@ export class Unit {
   ): Promise<Result> {
     // What surrounds the work writes as well.
     const isOneWrite = oneWrite === true && this.#surround === undefined
-    const options = isOneWrite ? { mode, brief, oneWrite } : { mode, brief }
+    const { deadline } = this.budget
+    const options = { mode, brief, deadline, ...(isOneWrite && { oneWrite }) }
     const work = contention.attempt(attempt)
+    this.budget.requireLeft()
     const begin = (): Promise<Result> =>
       this.runtime.adapter.transaction(options, mode === 'write' ? asTransaction(work) : work)
     return contention.enter()?.then(begin) ?? begin()
@@ -174,8 +191,8 @@ export class Unit {
   }
 
   #inner(depth: number): Unit {
-    const { runtime, transaction } = this
-    return new Unit({ runtime, transaction, depth }, this.#log, this)
+    const { runtime, transaction, budget } = this
+    return new Unit({ runtime, transaction, depth, budget }, this.#log, this)
   }
 
   /** Returns this unit for one event, which calls a function when it waits for its own write. */
@@ -205,7 +222,8 @@ export class Unit {
   countedBy(calls: StorageCalls): Unit {
     const runtime = { ...this.runtime, adapter: calls.adapter(this.runtime.adapter) }
     const transaction = this.transaction && calls.transaction(this.transaction)
-    return new Unit({ runtime, transaction, depth: this.depth }, this.#log, this)
+    const { depth, budget } = this
+    return new Unit({ runtime, transaction, depth, budget }, this.#log, this)
   }
 
   /** Returns the transaction. Throws an Error if there is none. */

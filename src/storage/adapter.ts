@@ -40,6 +40,11 @@ export interface ReadContext {
   signal(): AbortSignal | undefined
   /** Returns what is the same for each request of a caller: where reads wait, one must not take all places. */
   caller?(): string
+  /**
+   * When the request ends, in milliseconds on the clock of `performance`. An adapter whose reads wait or take long should give up
+   * then, with an `unavailable` StorageError: the client has received a response. Undefined: it may take any time.
+   */
+  readonly deadline?: number | undefined
 }
 
 /**
@@ -118,6 +123,11 @@ export interface TransactionOptions {
    * transaction needs no savepoint. Default false.
    */
   readonly oneWrite?: boolean
+  /**
+   * When the request ends, as in {@link ReadContext}. The adapter should not begin to wait for anything later. Whether a
+   * commit that takes longer succeeds is not known to the client.
+   */
+  readonly deadline?: number | undefined
 }
 
 /** The abilities of an adapter. */

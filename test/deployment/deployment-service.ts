@@ -26,7 +26,7 @@ export interface DeploymentServiceOptions extends Partial<DeploymentOptions> {
   readonly service?: {
     readonly now?: () => Date
     readonly security?: readonly SecurityProvider[]
-    readonly handlerTimeout?: number
+    readonly requestTimeout?: number
   }
 }
 

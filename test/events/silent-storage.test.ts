@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createTestClient } from '../../src/entries/testing.ts'
 import {
   createService,
@@ -13,7 +13,7 @@ import {
   type Observation,
 } from '../../src/entries/index.ts'
 import { joinTransaction } from '../../src/events/join-transaction.ts'
-import type { StorageAdapter, StorageTransaction } from '../../src/entries/storage.ts'
+import { silentStorage } from '../kit/silent-storage.ts'
 
 const fields = { id: integer(), title: text() } as const
 const data = { key: 'id', fields } as const
@@ -21,58 +21,8 @@ type Things = CollectionBehaviour<{ readonly fields: typeof fields; readonly key
 const notes = defineCollection(data)
 const handlerTimeout = 100
 
-/** Memory whose calls wait from the time at which a test makes it silent. */
-function silentStorage() {
-  const memory = memoryStorage()
-  const held: (() => void)[] = []
-  const state = { isSilent: false }
-  const answered = async (): Promise<void> => {
-    if (state.isSilent) await new Promise<void>((resolve) => held.push(resolve))
-  }
-  const within = (on: StorageTransaction): StorageTransaction => ({
-    filter: async (...given) => {
-      await answered()
-      return on.filter(...given)
-    },
-    insert: async (...given) => {
-      await answered()
-      return on.insert(...given)
-    },
-    update: async (...given) => {
-      await answered()
-      return on.update(...given)
-    },
-    delete: async (...given) => {
-      await answered()
-      return on.delete(...given)
-    },
-  })
-  const storage: StorageAdapter = {
-    ...memory,
-    supports: { ...memory.supports, textPages: false },
-    filter: async (...given) => {
-      await answered()
-      return memory.filter(...given)
-    },
-    transaction: async (options, work) => {
-      await answered()
-      return memory.transaction(options, (on) => work(within(on)))
-    },
-  }
-  onTestFinished(() => {
-    state.isSilent = false
-    for (const resolve of held) resolve()
-  })
-  return {
-    storage,
-    silence: () => {
-      state.isSilent = true
-    },
-  }
-}
-
 function start(behaviourOf: (silence: () => void) => Things) {
-  const { storage, silence } = silentStorage()
+  const { storage, silence } = silentStorage(memoryStorage())
   const reports: Observation[] = []
   const things = defineCollection(data, behaviourOf(silence))
   const service = createService({

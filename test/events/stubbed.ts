@@ -21,7 +21,7 @@ export interface StubbedStorage {
   readonly runtime: Runtime
   /** The names and arguments of the calls of its operations, without the collection. */
   readonly calls: readonly (readonly unknown[])[]
-  /** The options of its transactions. */
+  /** The options of its transactions, without the end of their requests. */
   readonly transactions: readonly TransactionOptions[]
   readonly reports: readonly Observation[]
   /** Runs an event, as a caller without roles unless one is given. */
@@ -71,13 +71,15 @@ export function stubbedStorage(
       ...memoryStorage(),
       filter: transaction.filter,
       transaction: async (options, work) => {
-        transactions.push(options)
+        const { deadline: _, ...own } = options
+        transactions.push(own)
         return work(transaction)
       },
     },
     collectionOf: () => collection,
     report: (one) => reports.push(one),
     handlerTimeout: 60_000,
+    requestTimeout: 60_000,
     now: () => new Date(0),
     waiting: new WeakMap(),
     rows: new RowQueue(),

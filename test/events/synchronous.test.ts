@@ -38,6 +38,7 @@ async function openNotes(behaviour: CollectionBehaviour<typeof data> = {}): Prom
     collectionOf: () => collection,
     report: () => undefined,
     handlerTimeout: 1_000,
+    requestTimeout: 60_000,
     now: () => new Date(0),
     waiting: new WeakMap(),
     rows: new RowQueue(),

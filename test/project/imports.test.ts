@@ -250,6 +250,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   authenticate: [
     ...core,
+    'events/budget',
     'failure',
     'http/own-request',
     'http/write',

@@ -2,6 +2,7 @@ import { runtime } from '../../runtime.ts'
 import { ClientConnections, type PoolClient } from '../pool/clients.ts'
 import type { Connection, Connections } from '../pool/connection.ts'
 import { notWritable, serverWatch, type ServerWatch } from '../pool/server-watch.ts'
+import { StatementLimit } from '../pool/statement-limit.ts'
 import type { MysqlServer } from './dialect.ts'
 import { MysqlLine } from './line.ts'
 import type { CompleteMysql } from './options.ts'
@@ -70,6 +71,7 @@ class KnownClient implements PoolClient {
   readonly #client: MysqlClient
   readonly #context: PoolContext
   readonly #line: MysqlLine
+  readonly #limit: StatementLimit
   #connection: Connection | undefined
   #mark = 0
   #checkedAt = 0
@@ -78,8 +80,9 @@ class KnownClient implements PoolClient {
     this.#client = client
     this.#context = context
     const { statementTimeout, idleTimeout } = context.options
+    this.#limit = new StatementLimit(statementTimeout, graceMilliseconds)
     this.#line = new MysqlLine(client, {
-      limit: statementTimeout + graceMilliseconds,
+      limit: () => this.#limit.maxWait(),
       // MariaDB ends a connection between two statements itself.
       idleTimeout: () => (context.server === 'MySQL' ? idleTimeout : undefined),
     })
@@ -108,7 +111,9 @@ class KnownClient implements PoolClient {
       const session = await openSession(this.#sendOwn, options)
       this.#mark = watch.admit(session.server)
       this.#context.server = session.kind
-      this.#connection = new TextConnection(this.#line, session, options.statementTimeout)
+      const { statementTimeout } = options
+      const limit = this.#limit
+      this.#connection = new TextConnection(this.#line, session, { statementTimeout, limit })
       return this.#connection
     } catch (error) {
       this.#line.lose()

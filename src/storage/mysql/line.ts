@@ -4,8 +4,8 @@ import type { MysqlClient, MysqlField } from './pool.ts'
 
 /** How long the statements and pauses of a connection may take. */
 export interface LineOptions {
-  /** Milliseconds after which a statement without a response is given up. */
-  readonly limit: number
+  /** Returns after how many milliseconds without a response a statement is given up. */
+  readonly limit: () => number
   /** Returns after how many milliseconds without a statement the connection ends. Undefined: the server ends it. */
   readonly idleTimeout: () => number | undefined
 }
@@ -25,7 +25,7 @@ export class MysqlLine {
   }
 
   /** Sends a statement. `limit` is in milliseconds; default: the limit of the options. */
-  async send(text: string, limit = this.#options.limit): Promise<unknown> {
+  async send(text: string, limit = this.#options.limit()): Promise<unknown> {
     this.endPause()
     try {
       return await sendTo(this.client, text, limit)

@@ -1,6 +1,7 @@
 import type { BoundStatement, Connection, TextRow } from '../pool/connection.ts'
 import type { ServerFacts } from '../pool/server-watch.ts'
 import type { BoundValue } from '../sql/fragments.ts'
+import type { StatementLimit } from '../pool/statement-limit.ts'
 import type { MysqlLine } from './line.ts'
 import { sortBytes, type Session } from './session.ts'
 
@@ -16,19 +17,31 @@ export class TextConnection implements Connection {
   readonly #limitsStatements: boolean
   readonly #statementSeconds: number
 
-  constructor(line: MysqlLine, { server, kind }: Session, statementTimeout: number) {
+  readonly #limit: StatementLimit
+
+  constructor(
+    line: MysqlLine,
+    { server, kind }: Session,
+    {
+      statementTimeout,
+      limit,
+    }: { readonly statementTimeout: number; readonly limit: StatementLimit },
+  ) {
     this.session = line.client
     this.server = server
     this.#line = line
+    this.#limit = limit
     this.#limitsStatements = kind === 'MariaDB'
     this.#statementSeconds = statementTimeout / 1_000
   }
 
   async rows(statement: BoundStatement): Promise<readonly TextRow[]> {
+    await this.#limitNext()
     return (await this.#sorted(textOf(statement))) as readonly TextRow[]
   }
 
   async matched(statement: BoundStatement): Promise<number> {
+    await this.#limitNext()
     return matchedIn(await this.#line.send(textOf(statement)))
   }
 
@@ -47,6 +60,21 @@ export class TextConnection implements Connection {
 
   discard(): void {
     this.#line.lose()
+  }
+
+  use(deadline: number | undefined): void {
+    this.#limit.use(deadline)
+  }
+
+  /** Limits the next statement to the time of the request. MySQL limits reads only. */
+  #limitNext(): Promise<unknown> | undefined {
+    const milliseconds = this.#limit.change(false)
+    if (milliseconds === undefined) return undefined
+    return this.#line.send(
+      this.#limitsStatements
+        ? `set session max_statement_time = ${milliseconds / 1_000}`
+        : `set session max_execution_time = ${milliseconds}`,
+    )
   }
 
   async #sorted(text: string): Promise<unknown> {

@@ -17,7 +17,8 @@ export interface PoolClient {
 interface Call {
   /** The number of calls before it. */
   readonly index: number
-  /** When it is given up, on the clock of `performance`. */
+  /** When it began to wait, and when it is given up, on the clock of `performance`. */
+  readonly since: number
   readonly deadline: number
   /** Runs it, and resolves with a function that passes its outcome on. */
   run(client: PoolClient): Promise<() => void>
@@ -51,6 +52,8 @@ export class ClientConnections implements Connections {
   readonly #waiting: Call[] = []
   readonly #idle: (() => void)[] = []
   #timer: Timer | undefined
+  // When the timer ends, on the clock of `performance`.
+  #timerAt = Infinity
   #calls = 0
   #open = 0
   #held = 0
@@ -66,13 +69,15 @@ export class ClientConnections implements Connections {
     this.#maxAbandoned = this.#maxConnections === 0 ? unknownMaximum : this.#maxConnections
   }
 
-  readonly use: Connections['use'] = (work) => {
+  readonly use: Connections['use'] = (work, deadline) => {
     if (this.#closed) return Promise.reject(closedError())
     return new Promise((resolve, reject) => {
       const run = async (client: PoolClient): Promise<() => void> => {
         try {
-          const connection = client.connection()
-          const result = await work(isThenable(connection) ? await connection : connection)
+          const opened = client.connection()
+          const connection = isThenable(opened) ? await opened : opened
+          connection.use(deadline)
+          const result = await work(connection)
           return () => resolve(result)
         } catch (error) {
           return () => reject(error)
@@ -81,12 +86,13 @@ export class ClientConnections implements Connections {
       const now = runtime.performanceNow()
       this.#waiting.push({
         index: this.#calls++,
-        deadline: now + this.#options.acquireTimeout,
+        since: now,
+        deadline: Math.min(now + this.#options.acquireTimeout, deadline ?? Infinity),
         run,
         fail: reject,
       })
       this.#open++
-      this.#startTimer(now)
+      this.#startTimer(now, this.#waiting.at(-1)?.deadline)
       // Without a client in use, one that is requested may never be received.
       if (this.#held === 0 && this.#requested < this.#waiting.length + this.#maxAbandoned)
         this.#request()
@@ -104,7 +110,7 @@ export class ClientConnections implements Connections {
   // Counted: each change of a set of promises would leave a table behind that keeps their results for longer.
   readonly close: Connections['close'] = async () => {
     this.#closed = true
-    while (this.#waiting.length > 0) this.#fail(closedError())
+    while (this.#waiting.length > 0) this.#fail(0, closedError())
     if (this.#open > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))
   }
 
@@ -120,7 +126,7 @@ export class ClientConnections implements Connections {
         this.#received()
         // A call that began to wait after the request has another one.
         if (this.#waiting[0] !== undefined && this.#waiting[0].index < before)
-          this.#fail(notConnected(error))
+          this.#fail(0, notConnected(error))
         this.#requestMissing()
       },
     )
@@ -157,8 +163,8 @@ export class ClientConnections implements Connections {
     this.#requestMissing()
   }
 
-  #fail(error: unknown): void {
-    this.#waiting.shift()?.fail(error)
+  #fail(index: number, error: unknown): void {
+    for (const call of this.#waiting.splice(index, 1)) call.fail(error)
     this.#ended()
   }
 
@@ -167,28 +173,36 @@ export class ClientConnections implements Connections {
     if (this.#open === 0) for (const resolve of this.#idle.splice(0)) resolve()
   }
 
-  // One timer for all: each call waits for the same time.
-  #startTimer(now: number): void {
-    if (this.#timer !== undefined || this.#waiting[0] === undefined) return
-    this.#timer = runtime.setTimeout(this.#giveUpLate, Math.ceil(this.#waiting[0].deadline - now))
+  // One timer for all. It ends when the first one is given up, or before, if that has a client meanwhile.
+  #startTimer(now: number, deadline = Infinity): void {
+    if (deadline >= this.#timerAt) return
+    runtime.clearTimeout(this.#timer)
+    this.#timerAt = deadline
+    this.#timer = runtime.setTimeout(this.#giveUpLate, Math.ceil(deadline - now))
     this.#timer.unref()
   }
 
   readonly #giveUpLate = (): void => {
-    this.#timer = undefined
     const now = runtime.performanceNow()
-    const cause = new Error(
-      `no connection of the pool became free within ${this.#options.acquireTimeout} ms`,
-    )
-    while (this.#waiting[0] !== undefined && this.#waiting[0].deadline <= now) {
+    this.#timerAt = Infinity
+    for (let index = 0; index < this.#waiting.length;) {
+      const { since, deadline } = this.#waiting[index] as Call
+      if (deadline > now) {
+        index++
+        continue
+      }
       // The pool may not answer, but have other connections for later calls. When each of them is waited for, a later
       // call gets the first one that arrives, so that the requests of a long outage are not more and more.
       if (this.#requested > 0 && this.#abandoned < this.#maxAbandoned) {
         this.#requested--
         this.#abandoned++
       }
-      this.#fail(unavailable(cause))
+      const waited = Math.round(deadline - since)
+      this.#fail(
+        index,
+        unavailable(new Error(`no connection of the pool became free within ${waited} ms`)),
+      )
     }
-    this.#startTimer(now)
+    this.#startTimer(now, Math.min(...this.#waiting.map(({ deadline }) => deadline)))
   }
 }

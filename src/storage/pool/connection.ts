@@ -42,12 +42,17 @@ export interface Connection {
   change(text: string): Promise<unknown>
   /** Closes the connection when it is given back. */
   discard(): void
+  /** Called before each use, with the time at which it must end, on the clock of `performance`. Undefined: at any time. */
+  use(deadline: number | undefined): void
 }
 
 /** The connections of a pool. */
 export interface Connections {
-  /** Runs work with a connection. Rejects with `unavailable` if none becomes free in time. */
-  use<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>
+  /**
+   * Runs work with a connection. Rejects with `unavailable` if none becomes free in time. `deadline` is the time at which
+   * the work must end, on the clock of `performance`.
+   */
+  use<Result>(work: (connection: Connection) => Promise<Result>, deadline?: number): Promise<Result>
   /** Returns how its connections are used. */
   load(): Omit<ConnectionLoad, 'name'>
   /** Rejects waiting and later calls, and resolves when those in progress have ended. */

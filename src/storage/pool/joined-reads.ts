@@ -20,6 +20,7 @@ export interface JoiningReads {
   readonly run: <Value>(
     route: ReadRoute,
     work: (connection: Connection) => Promise<Value>,
+    deadline: number | undefined,
   ) => Promise<Value>
   /**
    * Returns one statement for several that differ in their values, see {@link Dialect.joined}.
@@ -54,15 +55,15 @@ export class JoinedReads<Result> {
     this.#options = options
   }
 
-  /** Runs a read, alone or with others. */
-  read(route: ReadRoute, read: Read<Result>): Promise<Result> {
+  /** Runs a read, alone or with others. `deadline` is when its request ends, on the clock of `performance`. */
+  read(route: ReadRoute, read: Read<Result>, deadline?: number): Promise<Result> {
     const { sql } = read.statement
     let lane = this.#lanes.get(sql)
     if (lane === undefined) {
       lane = new Lane(this.#options)
       this.#lanes.set(sql, lane)
     }
-    return lane.read(route, read)
+    return lane.read(route, read, deadline)
   }
 }
 
@@ -89,19 +90,19 @@ class Lane<Result> {
     this.#options = options
   }
 
-  read(route: ReadRoute, read: Read<Result>): Promise<Result> {
+  read(route: ReadRoute, read: Read<Result>, deadline: number | undefined): Promise<Result> {
     const key = keyOf(read.statement.values)
     const writes = route.writes?.() ?? 0
     const since = runtime.performanceNow()
     const open = this.#open
     const isJoinable = this.#limit > 1 && read.statement.isPlannedByValues !== true
-    const isSame = open?.route === route && open.writes === writes
+    const isSame = open?.route === route && open.writes === writes && this.#endsWith(open, deadline)
     if (isSame && since - open.since <= this.#options.maxWait) {
       const equal = open.reads.get(key)
       if (equal !== undefined) return equal.result
       if (isJoinable && open.reads.size < this.#limit) return open.add(key, read)
     }
-    const batch = new Batch<Result>(route, writes, since)
+    const batch = new Batch<Result>({ route, writes, since, deadline })
     const result = batch.add(key, read)
     this.#open = batch
     if (!isJoinable) void this.#send(batch)
@@ -111,6 +112,11 @@ class Lane<Result> {
       this.#isTurnAwaited = true
     }
     return result
+  }
+
+  /** Returns whether a read must end at about the same time as those of a batch. */
+  #endsWith({ deadline }: Batch<Result>, other: number | undefined): boolean {
+    return deadline === other || Math.abs(Number(deadline) - Number(other)) <= this.#options.maxWait
   }
 
   /** Sends the reads that have arrived in this turn of the event loop. Others wait until a statement of their shape has ended. */
@@ -141,12 +147,16 @@ class Lane<Result> {
     let began = 0
     this.#running++
     try {
-      const rows = await run(batch.route, (connection) => {
-        if (this.#open === batch) this.#open = undefined
-        began = runtime.performanceNow()
-        statement ??= batch.statement(join)
-        return connection.rows(statement)
-      })
+      const rows = await run(
+        batch.route,
+        (connection) => {
+          if (this.#open === batch) this.#open = undefined
+          began = runtime.performanceNow()
+          statement ??= batch.statement(join)
+          return connection.rows(statement)
+        },
+        batch.deadline,
+      )
       this.#learn(batch.reads.size, began)
       batch.settle(rows)
     } catch (error) {
@@ -161,7 +171,7 @@ class Lane<Result> {
   /** Sends the reads of a failed statement one by one: only one of them may be at fault. */
   async #sendEach(batch: Batch<Result>, error: unknown): Promise<void> {
     const alone = [...batch.reads].map(([key, read]) => {
-      const own = new Batch<Result>(batch.route, batch.writes, batch.since)
+      const own = new Batch<Result>(batch)
       own.take(key, read)
       void this.#send(own)
       return read.result
@@ -211,19 +221,28 @@ interface WaitingRead<Result> {
   reject(error: unknown): void
 }
 
-/** Reads of one statement. */
-class Batch<Result> {
+interface BatchOptions {
   readonly route: ReadRoute
   readonly writes: number
-  /** When its first read arrived, on the clock of `performance`. */
+  /** When its first read arrived, and when the request of this one ends, on the clock of `performance`. */
   readonly since: number
+  readonly deadline: number | undefined
+}
+
+/** Reads of one statement. */
+class Batch<Result> implements BatchOptions {
+  readonly route: ReadRoute
+  readonly writes: number
+  readonly since: number
+  readonly deadline: number | undefined
   readonly reads = new Map<string, WaitingRead<Result>>()
   timer: Timer | undefined
 
-  constructor(route: ReadRoute, writes: number, since: number) {
+  constructor({ route, writes, since, deadline }: BatchOptions) {
     this.route = route
     this.writes = writes
     this.since = since
+    this.deadline = deadline
   }
 
   add(key: string, read: Read<Result>): Promise<Result> {

@@ -21,7 +21,12 @@ interface WaitingWrite {
   /** Ends it with its complete row. */
   readonly settle: (row: Promise<Row | undefined>) => void
   readonly fail: (error: unknown) => void
+  /** When its request ends, on the clock of `performance`. */
+  readonly deadline: number | undefined
 }
+
+/** Runs a write, of a request that ends at a time on the clock of `performance`. */
+export type RunWrite<Result> = (deadline: number | undefined) => Promise<Result>
 
 /** What {@link JoinedWrites} need. */
 export interface Joining {
@@ -57,23 +62,26 @@ export class JoinedWrites {
     this.#options = options
   }
 
-  /** Inserts a row and returns it complete. Undefined if it can't be inserted in one statement with others. */
-  insert(collection: PublishedCollection, row: Row): Promise<Row> | undefined {
+  /**
+   * Returns a function that inserts a row and returns it complete. Undefined if it can't be inserted in one statement with
+   * others.
+   */
+  insert(collection: PublishedCollection, row: Row): RunWrite<Row> | undefined {
     const create = joinableInsert(this.#place(), collection, row)
     if (create === undefined) return undefined
-    return this.#write(create, (on) => on.insert(collection, row)) as Promise<Row>
+    return this.#write(create, (on) => on.insert(collection, row)) as RunWrite<Row>
   }
 
   /**
-   * Changes the row that meets conditions and returns it complete. Resolves to undefined if there is none. Undefined if it can't
-   * be changed in one statement with others.
+   * Returns a function that changes the row that meets conditions and returns it complete, or undefined if there is none.
+   * Undefined if it can't be changed in one statement with others.
    */
   update(
     collection: PublishedCollection,
     conditions: readonly Condition[],
     changes: Row,
     increments?: Readonly<Record<string, string>>,
-  ): Promise<Row | undefined> | undefined {
+  ): RunWrite<Row | undefined> | undefined {
     const update = { collection, conditions, changes, increments }
     const create = joinableUpdate(this.#place(), update)
     if (create === undefined) return undefined
@@ -85,25 +93,25 @@ export class JoinedWrites {
     return { tables: tablesNow(), changing }
   }
 
-  async #write(
-    create: () => JoinableWrite,
-    alone: WaitingWrite['alone'],
-  ): Promise<Row | undefined> {
-    const write = create()
+  #write(create: () => JoinableWrite, alone: WaitingWrite['alone']): RunWrite<Row | undefined> {
+    return async (deadline) => this.#run({ write: create(), alone, deadline })
+  }
+
+  #run(given: Pick<WaitingWrite, 'write' | 'alone' | 'deadline'>): Promise<Row | undefined> {
+    const { write, deadline } = given
     const queue = this.#queues.get(write.statement.sql) ?? []
     this.#queues.set(write.statement.sql, queue)
     return new Promise((settle, fail) => {
-      const waiting: WaitingWrite = { write, alone, settle, fail }
+      const waiting: WaitingWrite = { ...given, settle, fail }
       queue.push(waiting)
-      this.#onConnection((connection) => this.#run(connection, waiting, queue)).catch(
-        (error: unknown) => {
-          const index = queue.indexOf(waiting)
-          // It may be running with others.
-          if (index < 0) return
-          queue.splice(index, 1)
-          fail(error)
-        },
-      )
+      const run = (connection: Connection) => this.#runOn(connection, waiting, queue)
+      this.#onConnection(run, deadline).catch((error: unknown) => {
+        const index = queue.indexOf(waiting)
+        // It may be running with others.
+        if (index < 0) return
+        queue.splice(index, 1)
+        fail(error)
+      })
     })
   }
 
@@ -125,7 +133,7 @@ export class JoinedWrites {
     const { dialect, find } = this.#options.tablesNow()
     const isSure = rowFaults.includes(dialect.errors.kindOf(error))
     const outcomes = writes.map(
-      ({ alone, settle: end, fail }) =>
+      ({ alone, settle: end, fail, deadline }) =>
         new Promise<boolean>((resolve) => {
           const settle = (row: Promise<Row | undefined>): void => {
             end(row)
@@ -134,12 +142,11 @@ export class JoinedWrites {
               () => resolve(false),
             )
           }
-          this.#onConnection((again) => this.#writeAlone(again, { alone, settle }, isSure)).catch(
-            (reason: unknown) => {
-              fail(reason)
-              resolve(false)
-            },
-          )
+          const run = (again: Connection) => this.#writeAlone(again, { alone, settle }, isSure)
+          this.#onConnection(run, deadline).catch((reason: unknown) => {
+            fail(reason)
+            resolve(false)
+          })
         }),
     )
     const hasFailed = (await Promise.all(outcomes)).includes(false)
@@ -165,16 +172,23 @@ export class JoinedWrites {
     }
   }
 
-  async #onConnection(work: (connection: Connection) => Promise<void>): Promise<void> {
+  async #onConnection(
+    work: (connection: Connection) => Promise<void>,
+    deadline: number | undefined,
+  ): Promise<void> {
     try {
-      await this.#options.use(work)
+      await this.#options.use(work, deadline)
     } catch (error) {
       throw storageFailure(this.#options.tablesNow().dialect.errors, error, 'read')
     }
   }
 
   /** Runs a write, with others that wait if there are any. Does nothing if it has run with others. */
-  async #run(connection: Connection, waiting: WaitingWrite, queue: WaitingWrite[]): Promise<void> {
+  async #runOn(
+    connection: Connection,
+    waiting: WaitingWrite,
+    queue: WaitingWrite[],
+  ): Promise<void> {
     const index = queue.indexOf(waiting)
     if (index < 0) return
     const { length } = waiting.write.statement.values

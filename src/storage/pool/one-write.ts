@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../maybe-promise.ts'
-import type { Row, StorageAdapter, StorageTransaction } from '../adapter.ts'
+import type { Row, StorageAdapter, StorageTransaction, TransactionOptions } from '../adapter.ts'
 import { holdTransaction, type HeldTransaction } from '../held-transaction.ts'
 import type { JoinedWrites } from './joined-writes.ts'
 
@@ -9,15 +9,28 @@ type RunTransaction = StorageAdapter['transaction']
 export function joiningWrites(transaction: RunTransaction, writes: JoinedWrites): RunTransaction {
   return (options, work) =>
     options.oneWrite === true
-      ? runOneWrite(() => holdTransaction({ transaction }, options), writes, work)
+      ? runOneWrite({
+          begin: () => holdTransaction({ transaction }, options),
+          writes,
+          work,
+          deadline: options.deadline,
+        })
       : transaction(options, work)
 }
 
-async function runOneWrite<Result>(
-  begin: () => HeldTransaction,
-  writes: JoinedWrites,
-  work: (transaction: StorageTransaction) => MaybePromise<Result>,
-): Promise<Result> {
+/** What {@link runOneWrite} runs. */
+interface OneWriteRun<Result> extends Pick<TransactionOptions, 'deadline'> {
+  readonly begin: () => HeldTransaction
+  readonly writes: JoinedWrites
+  readonly work: (transaction: StorageTransaction) => MaybePromise<Result>
+}
+
+async function runOneWrite<Result>({
+  begin,
+  writes,
+  work,
+  deadline,
+}: OneWriteRun<Result>): Promise<Result> {
   let joined: Promise<unknown> | undefined
   let hasEnded = false as boolean
   let held: HeldTransaction | undefined
@@ -49,12 +62,14 @@ async function runOneWrite<Result>(
       filter: async (collection, query) => (await on()).filter(collection, query),
       async insert(collection, row) {
         const inserted = isFirst() ? writes.insert(collection, row) : undefined
-        return inserted === undefined ? (await on()).insert(collection, row) : join(inserted)
+        return inserted === undefined
+          ? (await on()).insert(collection, row)
+          : join(inserted(deadline))
       },
       async update(...given) {
         const updated = isFirst() ? writes.update(...given) : undefined
         if (updated === undefined) return (await on()).update(...given)
-        return join(updated)
+        return join(updated(deadline))
       },
       delete: async (collection, conditions) => (await on()).delete(collection, conditions),
     })

@@ -65,22 +65,22 @@ export class ReplicaReads<Identity> implements ReadRoute {
    * Runs a read with a connection of the replica, or with one of the primary if the replica does not answer or does
    * not have the writes of this process in time. The work may run twice.
    */
-  readonly use: Connections['use'] = async (work) => {
+  readonly use: Connections['use'] = async (work, deadline) => {
     if (!this.#isInUse) {
       if (!this.#isProbing && runtime.performanceNow() >= this.#retryAt) void this.#probe()
-      return this.#primary.use(work)
+      return this.#primary.use(work, deadline)
     }
     const goal = await this.#currentGoal()
     try {
       return await this.#replica.use(async (connection) => {
         await this.#reach(connection, goal)
         return work(connection)
-      })
+      }, deadline)
     } catch (error) {
       if (this.#isOutcome(error)) throw error
       if (this.#isOutage(error)) this.#stopUse()
     }
-    return this.#primary.use(work)
+    return this.#primary.use(work, deadline)
   }
 
   /** Returns the number of writes of this process. */

@@ -100,7 +100,7 @@ class SqlStorage {
     this.#database = database
     this.#primary = { use }
     const joining: JoiningReads = {
-      run: (route, work) => this.#onConnection(work, route.use),
+      run: (route, work, deadline) => this.#onConnection(work, route.use, deadline),
       join: dialect.joined,
       maxWait: acquireTimeout / 10,
     }
@@ -141,7 +141,9 @@ class SqlStorage {
   readonly filter: StorageAdapter['filter'] = async (collection, given, context) => {
     const query = foldedSearch(collection, given)
     const route = this.#routeOf(collection, context)
-    if (isEmpty(query)) return this.#onConnection(() => Promise.resolve(noRows), route.use)
+    const deadline = context?.deadline
+    if (isEmpty(query))
+      return this.#onConnection(() => Promise.resolve(noRows), route.use, deadline)
     // Two statements must read one state.
     if (searchedDoubles(collection, query).length > 0) {
       return this.#onConnection(
@@ -150,24 +152,25 @@ class SqlStorage {
             on.filter(collection, query),
           ),
         route.use,
+        deadline,
       )
     }
     const { statement, page } = pageRead(this.#tables, collection, query)
-    return page(await this.#rowReads.read(route, { statement, page: (rows) => rows }))
+    return page(await this.#rowReads.read(route, { statement, page: (rows) => rows }, deadline))
   }
 
   readonly filterText: NonNullable<StorageAdapter['filterText']> = (collection, given, context) => {
     const known = this.#planned.get(given)
     const read = known?.collection === collection ? known.read.deref() : undefined
     if (read !== undefined) {
-      return this.#textReads.read(this.#routeOf(collection, context), read)
+      return this.#textReads.read(this.#routeOf(collection, context), read, context?.deadline)
     }
     const query = foldedSearch(collection, given)
     // A search for doubles needs two statements.
     if (isEmpty(query) || searchedDoubles(collection, query).length > 0) return undefined
     const made = textPageRead(this.#tables, collection, query)
     if (Object.isFrozen(given)) this.#planned.set(given, { collection, read: new WeakRef(made) })
-    return this.#textReads.read(this.#routeOf(collection, context), made)
+    return this.#textReads.read(this.#routeOf(collection, context), made, context?.deadline)
   }
 
   readonly estimateCount: NonNullable<StorageAdapter['estimateCount']> = (collection, conditions) =>
@@ -176,7 +179,8 @@ class SqlStorage {
       this.#database.reading?.(collection).use,
     )
 
-  readonly transaction: StorageAdapter['transaction'] = async ({ mode, oneWrite }, work) => {
+  readonly transaction: StorageAdapter['transaction'] = async (options, work) => {
+    const { mode, oneWrite, deadline } = options
     const run = { began: false }
     try {
       return await this.#database.use((connection) => {
@@ -184,7 +188,7 @@ class SqlStorage {
         const own =
           mode === 'write' ? { oneWrite, isolation: this.#isolation, changing: this.#changing } : {}
         return new PoolTransaction(connection, this.#tables, own).run(work)
-      })
+      }, deadline)
     } catch (error) {
       // An error of the work is passed on unchanged.
       throw run.began ? error : storageFailure(this.#database.dialect.errors, error, 'read')
@@ -214,9 +218,10 @@ class SqlStorage {
   async #onConnection<Result>(
     work: (connection: Connection) => Promise<Result>,
     from = this.#database.use,
+    deadline?: number,
   ): Promise<Result> {
     try {
-      return await from(work)
+      return await from(work, deadline)
     } catch (error) {
       throw storageFailure(this.#database.dialect.errors, error, 'read')
     }

@@ -3,6 +3,7 @@ import { ClientConnections, type PoolClient } from '../pool/clients.ts'
 import type { Connection, Connections } from '../pool/connection.ts'
 import { unavailable } from '../pool/failure.ts'
 import { serverWatch, type ServerWatch } from '../pool/server-watch.ts'
+import { StatementLimit } from '../pool/statement-limit.ts'
 import { isLost } from './failure.ts'
 import type { CompletePostgres } from './options.ts'
 import type { PostgresClient, PostgresPool, PostgresResult } from './pool.ts'
@@ -125,7 +126,7 @@ class KnownClient implements PoolClient {
     // Behind a pooler, each transaction may lead to another server, and checks that.
     if (session.names !== undefined) this.#mark = watch.admit(session.server)
     this.#lacksSettings = false
-    const limit = options.statementTimeout + graceMilliseconds
+    const limit = new StatementLimit(options.statementTimeout, graceMilliseconds)
     const pipelines = this.#client.pipeline === true
     this.#connection = new PreparedConnection(session, { send, lose, watch, limit, pipelines })
     return this.#connection

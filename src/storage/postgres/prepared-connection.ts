@@ -2,6 +2,7 @@ import { StorageError } from '../adapter.ts'
 import type { BoundStatement, Connection, TextRow } from '../pool/connection.ts'
 import { notWritable, type ServerFacts, type ServerWatch } from '../pool/server-watch.ts'
 import type { Sql } from '../sql/fragments.ts'
+import type { StatementLimit } from '../pool/statement-limit.ts'
 import { isOutdated } from './failure.ts'
 import type { PostgresQuery, PostgresResult } from './pool.ts'
 import { inRecovery, type Send, type Session } from './session.ts'
@@ -21,8 +22,7 @@ export interface Sending {
   /** Notes that the connection can't be used any longer. */
   readonly lose: () => void
   readonly watch: ServerWatch
-  /** Milliseconds after which a statement without a response is given up. */
-  readonly limit: number
+  readonly limit: StatementLimit
   /** As in {@link Connection}. */
   readonly pipelines: boolean
 }
@@ -65,11 +65,12 @@ export class PreparedConnection implements Connection {
       this.#hasBegun = true
     }
     const all = begins ? text.replace(/^[^;]*/, (begin) => begin + this.#afterBegin()) : text
-    const sent = send({ text: all }, this.#isLimited ? limit : undefined)
+    const sent = send({ text: all }, this.#isLimited ? limit.maxWait() : undefined)
     const result = await (begins ? sent.catch((error: unknown) => this.#throwBegin(error)) : sent)
     if (text === 'commit' || text === 'rollback') {
       this.#hasBegun = false
       this.#isLimited = true
+      limit.endTransaction()
     }
     return result.command
   }
@@ -82,14 +83,28 @@ export class PreparedConnection implements Connection {
     this.#sending.lose()
   }
 
+  use(deadline: number | undefined): void {
+    this.#sending.limit.use(deadline)
+  }
+
   /** Returns what follows each begin. The commands after it override the settings. */
   #afterBegin(): string {
     const isChecked = this.#names === undefined && this.#sending.watch.requiresWrites()
-    return isChecked ? this.#inTransaction + requireNoRecovery : this.#inTransaction
+    const limit = this.#isLimited ? this.#limited() : undefined
+    const all = limit === undefined ? this.#inTransaction : `${this.#inTransaction}; ${limit}`
+    return isChecked ? all + requireNoRecovery : all
+  }
+
+  /** Returns the statement that limits the next one to the time of the request. Undefined if it needs none. */
+  #limited(): string | undefined {
+    const milliseconds = this.#sending.limit.change(this.#hasBegun)
+    if (milliseconds === undefined) return undefined
+    return `set ${this.#hasBegun ? 'local' : 'session'} statement_timeout = ${milliseconds}`
   }
 
   #throwBegin(error: unknown): never {
     this.#hasBegun = false
+    this.#sending.limit.endTransaction()
     if ((error as { readonly code?: unknown }).code !== divisionByZero) throw error
     this.discard()
     throw notWritable(inRecovery)
@@ -97,9 +112,13 @@ export class PreparedConnection implements Connection {
 
   #result(statement: BoundStatement): Promise<PostgresResult> {
     const text = textOf(statement.sql)
-    if (this.#names === undefined) {
-      return this.#hasBegun ? this.#query(statement, text) : this.#separately(statement, text)
-    }
+    if (this.#names === undefined && !this.#hasBegun) return this.#separately(statement, text)
+    const limit = this.#isLimited ? this.#limited() : undefined
+    if (limit !== undefined)
+      return this.#sending
+        .send({ text: limit }, this.#sending.limit.maxWait())
+        .then(() => this.#result(statement))
+    if (this.#names === undefined) return this.#query(statement, text)
     const unused = this.#hasBegun ? [] : this.#names.unused()
     if (unused.length === 0) return this.#named(statement, text)
     return this.#endUnused(unused).then(() => this.#named(statement, text))
@@ -108,7 +127,7 @@ export class PreparedConnection implements Connection {
   #query({ values }: BoundStatement, text: string, name?: string): Promise<PostgresResult> {
     const query: PostgresQuery = { text, values, rowMode: 'array', types }
     if (name !== undefined) query.name = name
-    return this.#sending.send(query, this.#sending.limit)
+    return this.#sending.send(query, this.#sending.limit.maxWait())
   }
 
   #named(statement: BoundStatement, text: string): Promise<PostgresResult> {

@@ -32,6 +32,7 @@ export type OrdersOptions = Omit<Partial<OutboxOptions>, 'endpoints'> &
     readonly receive?: Receiver
     readonly on?: Storage
     readonly now?: () => Date
+    readonly requestTimeout?: number
   }
 
 export const ship: Receiver = ({ order }, response) => {
@@ -46,6 +47,7 @@ export async function openOrders({
   onFailure,
   on = sqlite,
   now = () => new Date(),
+  requestTimeout = 30_000,
   ...options
 }: OrdersOptions = {}) {
   const calls: ReceivedCall[] = []
@@ -93,6 +95,7 @@ export async function openOrders({
     storage: openStorage(on),
     outbox,
     now,
+    requestTimeout,
   })
   await service.ready()
   const clerk = service.as(principal('clerk'))

@@ -63,6 +63,7 @@ describe.skipIf(missing !== undefined)('the tables of MariaDB', () => {
       matched: (statement) => connection.matched(statement),
       command: (...texts) => connection.command(...texts),
       discard: () => connection.discard(),
+      use: (deadline) => connection.use(deadline),
       change: (statement) =>
         left-- > 0 ? connection.change(statement) : Promise.reject(new Error('stopped')),
     })
