@@ -88,7 +88,8 @@ class KnownClient implements PoolClient {
     })
   }
 
-  connection(): Connection | Promise<Connection> {
+  connection(deadline: number | undefined): Connection | Promise<Connection> {
+    this.#limit.use(deadline)
     this.#line.endPause()
     if (this.#connection === undefined) return this.#open()
     return this.#mustBeChecked() ? this.#checked(this.#connection) : this.#connection
@@ -123,7 +124,7 @@ class KnownClient implements PoolClient {
 
   // For statements that no request has sent.
   readonly #sendOwn = (text: string): Promise<unknown> =>
-    this.#line.send(text, this.#context.options.acquireTimeout)
+    this.#line.send(text, Math.min(this.#context.options.acquireTimeout, this.#limit.maxWait()))
 
   /** Returns whether its server may have become a replica, or may no longer be the one at the address. */
   #mustBeChecked(): boolean {

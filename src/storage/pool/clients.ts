@@ -5,8 +5,8 @@ import { closedError, notConnected, unavailable } from './failure.ts'
 
 /** A client of a pool, while it is not given back. */
 export interface PoolClient {
-  /** Returns its connection, which then has the settings that the storage needs. */
-  connection(): MaybePromise<Connection>
+  /** Returns its connection, which then has the settings that the storage needs, for a use until `deadline`. */
+  connection(deadline: number | undefined): MaybePromise<Connection>
   /** Returns whether its connection can no longer be used. */
   isBroken(): boolean
   /** Gives the client back. If its connection is broken, it is closed. */
@@ -74,7 +74,7 @@ export class ClientConnections implements Connections {
     return new Promise((resolve, reject) => {
       const run = async (client: PoolClient): Promise<() => void> => {
         try {
-          const opened = client.connection()
+          const opened = client.connection(deadline)
           const connection = isThenable(opened) ? await opened : opened
           connection.use(deadline)
           const result = await work(connection)
