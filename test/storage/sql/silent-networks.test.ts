@@ -153,7 +153,7 @@ test('calls of a long outage leave a bounded number of requests in the pool', as
   }
   expect(requests.length).toBeLessThanOrEqual(7)
   const client: PoolClient = {
-    connection: () => ({}) as never,
+    connection: () => ({ use: () => undefined }) as never,
     isBroken: () => false,
     release: () => undefined,
   }
