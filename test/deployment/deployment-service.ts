@@ -27,6 +27,7 @@ export interface DeploymentServiceOptions extends Partial<DeploymentOptions> {
     readonly now?: () => Date
     readonly security?: readonly SecurityProvider[]
     readonly requestTimeout?: number
+    readonly handlerTimeout?: number
   }
 }
 
