@@ -37,7 +37,10 @@ interface Product {
 const storages: readonly (readonly [string, () => StorageAdapter])[] = [
   [
     'postgres:',
-    () => postgresStorage(new Pool({ connectionString: place }), { ensureSchema: true }),
+    () =>
+      postgresStorage(new Pool({ connectionString: place, connectionTimeoutMillis: 5_000 }), {
+        ensureSchema: true,
+      }),
   ],
   [
     'mysql:',
