@@ -175,7 +175,7 @@ describeConsole('keys in the console', (open) => {
           ...one,
           ...{ hash: number, description: `number ${number}`, purpose: null },
           keyId: `019cb7a0-0000-7000-8000-0000000${number}`,
-        } as never)
+        })
       }
     })
     const { page, requests } = await open(office.service)

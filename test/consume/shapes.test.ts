@@ -161,7 +161,7 @@ const two = [
 ]
 
 /** The shape, the rule, the responses that are stored one after the other, and the rows as `name of size note`. */
-const shapes: readonly (readonly [string, Rule<never, never>, readonly unknown[], string[]])[] = [
+const shapes: readonly (readonly [string, Rule, readonly unknown[], string[]])[] = [
   ['several elements as an array', orderLines, [order(two)], ['a O 1 -', 'b O 2 -']],
   ['one element as an object', orderLines, [order(two[0])], ['a O 1 -']],
   ['no element', orderLines, [order(null)], []],
@@ -257,7 +257,7 @@ describe('replaced children', () => {
         events: {
           Delete: {
             before: ({ stored, error }) => {
-              deleted.push(String(stored.name))
+              deleted.push(stored.name)
               if (stored.note === 'kept') error('It is kept.', 'note')
             },
           },

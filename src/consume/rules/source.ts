@@ -44,10 +44,14 @@ export interface RuleJoin<Shape extends ResponseShape, From, Join> {
   /** The table. */
   readonly table: Join
   /** The columns of the table whose cells must equal a column of the row, or a constant. */
-  readonly on: {
-    readonly [Column in keyof JoinedColumns<Shape, Join> & string]?:
-      (keyof ColumnsIn<Shape, From> & string) | { readonly value: string | number | boolean }
-  }
+  readonly on: Readonly<
+    Partial<
+      Record<
+        keyof JoinedColumns<Shape, Join> & string,
+        (keyof ColumnsIn<Shape, From> & string) | { readonly value: string | number | boolean }
+      >
+    >
+  >
 }
 
 /** The columns whose values a field accepts. An absent or null cell is null in the field. */

@@ -164,7 +164,10 @@ class Flattening {
     const { table, row, prefix: column, depth } = place
     if (this.#arrays.size > 0 && value !== null && !Array.isArray(value)) {
       const path = joined(table, column)
-      if (this.#arrays.has(path)) return this.#addSingle(this.#tableAt(path), place, value)
+      if (this.#arrays.has(path)) {
+        this.#addSingle(this.#tableAt(path), place, value)
+        return
+      }
     }
     if (value === null || typeof value !== 'object' || isJsonNumber(value))
       this.#addCell(place, value)

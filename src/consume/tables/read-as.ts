@@ -45,11 +45,8 @@ export type ReadOf<T, Options> = ReadEach<
 
 type How = 'arrays' | 'zip' | 'entries'
 
-type ListOf<Options, Name extends How> = Options extends {
-  readonly [K in Name]: readonly (infer Path extends string)[]
-}
-  ? Path
-  : never
+type ListOf<Options, Name extends How> =
+  Options extends Readonly<Record<Name, readonly (infer Path extends string)[]>> ? Path : never
 
 type ReadEach<T, Path extends string, Kind extends How> = [Path] extends [never]
   ? T
