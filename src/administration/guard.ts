@@ -104,7 +104,9 @@ async function lockTarget(
   const select = ['user', 'enabled', 'roles']
   const { rows, unfit } = await readFitting(transaction, users, { user }, { limit: 1, select })
   if (administrators.isOne(rows[0])) await administrators.lock()
-  return { row: await lockedUser(transaction, user), isUnfit: unfit.length > 0 }
+  const row = await lockedUser(transaction, user)
+  // A value that these fields do not include may not fit either.
+  return { row, isUnfit: unfit.length > 0 || (row === undefined && rows.length > 0) }
 }
 
 /** The administrators of a service, as a transaction sees them. */

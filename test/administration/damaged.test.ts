@@ -8,7 +8,14 @@ import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { equal } from '../../src/request/query.ts'
 import { securityCollections } from '../../src/security/collections.ts'
 import { openStorage, sqlite, storages, temporaryFolder, type Storage } from '../kit/storages.ts'
-import { entriesOf, everywhere, itemOf, itemsOf, openAdministered } from './administered.ts'
+import {
+  confirmed,
+  entriesOf,
+  everywhere,
+  itemOf,
+  itemsOf,
+  openAdministered,
+} from './administered.ts'
 
 const path = '/svc-admin/users'
 const memory = storages[0] as Storage
@@ -102,6 +109,32 @@ describe('rows that another program has damaged', () => {
     const lacked = ['error enabled: The user has the role Administrator, which you do not have.']
     expect(entriesOf(await sam.post(`${path}/bob`, { enabled: true }))).toEqual(lacked)
     expect(entriesOf(await sam.delete(`${path}/bob`))).toHaveLength(1)
+    end()
+  })
+
+  test('keep the roles of a user who can still sign in', async () => {
+    const all = ['Filter', 'Insert', 'Update', 'Delete'] as const
+    const rights = Object.fromEntries(all.map((event) => [event, ['Support']]))
+    const { ada, client, run, end, service } = await damaged({
+      options: { roles: { also: { users: rights, keys: rights } } },
+    })
+    const sam = await client('sam', 'Support')
+    for (const user of ['cyd', 'dan']) await service.users.remove(user)
+    run(`UPDATE rowgate_users SET created = 'never' WHERE user = 'bob'`)
+    const [key] = await service.keys.list({ user: 'bob' })
+    const id = String(key?.keyId)
+    const lacked = 'The user has the role Administrator, which you do not have.'
+    const keys = '/svc-admin/keys'
+    expect(entriesOf(await sam.delete(`${path}/bob`))).toEqual([`error -: ${lacked}`])
+    expect(entriesOf(await sam.post(`${path}/bob`, { enabled: true }))).toEqual([
+      `error enabled: ${lacked}`,
+    ])
+    expect(entriesOf(await confirmed(sam, 'post', keys, { rotates: id }))).toEqual([
+      `error rotates: ${lacked}`,
+    ])
+    expect(entriesOf(await sam.delete(`${keys}/${id}`))).toEqual([`error -: ${lacked}`])
+    expect((await service.keys.list({ user: 'bob' })).map(({ keyId }) => keyId)).toEqual([id])
+    itemOf(await ada.delete(`${path}/bob`))
     end()
   })
 
