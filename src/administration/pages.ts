@@ -21,8 +21,13 @@ export interface ServedTable<Item> {
   readonly itemOf: (row: Row) => Item
   /** Called for a row that can't be read. */
   readonly unfit: (error: StorageError) => void
-  /** Returns what is published for a row of which only the key can be read. Without it, such rows are left out. */
+  /**
+   * Returns what is published for a row of which only the key can be read, or the key and `partly`. Without it, such rows
+   * are left out.
+   */
   readonly unfitItem?: (key: Row) => Item
+  /** The fields that are read of a row that can't be read as a whole, if they can. */
+  readonly partly?: readonly string[]
 }
 
 type PageCall = Pick<
@@ -58,7 +63,7 @@ export async function pageOf<Item>(
 }
 
 async function readRows<Item>(
-  { storage, collection }: ServedTable<Item>,
+  { storage, collection, partly }: ServedTable<Item>,
   query: StorageQuery,
 ): Promise<{ readonly rows: readonly ReadRow[]; readonly count: number | null }> {
   try {
@@ -66,7 +71,7 @@ async function readRows<Item>(
     return { rows: rows.map((row) => ({ row })), count }
   } catch (error) {
     if (!isStorageError(error) || error.kind !== 'unfit') throw error
-    return { rows: await filterFitting(storage, collection, query), count: null }
+    return { rows: await filterFitting(storage, collection, query, partly), count: null }
   }
 }
 

@@ -1,6 +1,6 @@
 import { equal, type Row } from '../request/query.ts'
 import { securityCollections } from '../security/collections.ts'
-import { rolesIn } from '../security/users/user-changes.ts'
+import { accountFields, rolesIn } from '../security/users/user-changes.ts'
 import { userReader } from '../security/users/user-row.ts'
 import type { User } from '../security/users/user-store.ts'
 import { unfitRows, type Context } from './context.ts'
@@ -36,10 +36,15 @@ export function userTable(context: Context): ServedTable<UserItem> {
         : undefined,
     itemOf: (row) => itemOfRow(row, report),
     unfit: report,
-    unfitItem: (key) => ({
-      ...{ user: key['user'] as string, enabled: false, roles: [], attributes: {} },
-      ...{ hasPassword: false, created: null, isReadable: false, password: null },
-    }),
+    partly: accountFields,
+    // Without the time of its creation, an account is as good as any other.
+    unfitItem: (known) =>
+      'roles' in known
+        ? itemOfRow({ ...known, created: null }, report)
+        : {
+            ...{ user: known['user'] as string, enabled: false, roles: [], attributes: {} },
+            ...{ hasPassword: false, created: null, isReadable: false, password: null },
+          },
   }
 }
 
@@ -62,7 +67,7 @@ export function itemOfRow(row: Row, report: (error: unknown) => void = () => und
     roles: rolesIn(row),
     attributes: read?.attributes ?? {},
     hasPassword: (row['password'] ?? null) !== null,
-    created: row['created'] as string,
+    created: row['created'] as string | null,
     isReadable: read !== undefined,
     password: null,
   }

@@ -5,7 +5,7 @@ import { filterTable, queryOfTable, type Table, type TablePage } from './table.t
 
 /** A row that another program has written so that it does not fit its fields. */
 export interface UnfitRow {
-  /** The values of its key; undefined if these do not fit either. */
+  /** The values of its key, and of the fields that were to be read in this case; undefined if the key does not fit. */
   readonly key: Row | undefined
   readonly error: StorageError
 }
@@ -43,11 +43,15 @@ export async function readFitting(
   }
 }
 
-/** Reads the rows of a query of a table that the library keeps, in its order. It has no count. */
+/**
+ * Reads the rows of a query of a table that the library keeps, in its order. It has no count. Of a row that does not fit,
+ * the fields `partly` are read if these fit.
+ */
 export async function filterFitting(
   reader: StorageReader,
   collection: PublishedCollection,
   query: StorageQuery,
+  partly: readonly string[] = [],
 ): Promise<readonly ReadRow[]> {
   const found: ReadRow[] = []
   const part = async (offset: number, limit: number, select = query.select) =>
@@ -72,14 +76,17 @@ export async function filterFitting(
   }
 
   async function keyAt(from: number): Promise<Row | undefined> {
-    const select = collection.key.map(({ name }) => name)
-    try {
-      const [key] = await part(from, 1, select)
-      return key
-    } catch (error) {
-      if (isStorageError(error) && error.kind === 'unfit') return undefined
-      throw error
+    const key = collection.key.map(({ name }) => name)
+    const choices = partly.length === 0 ? [key] : [[...new Set([...key, ...partly])], key]
+    for (const select of choices) {
+      try {
+        const [row] = await part(from, 1, select)
+        return row
+      } catch (error) {
+        if (!isStorageError(error) || error.kind !== 'unfit') throw error
+      }
     }
+    return undefined
   }
 
   const { limit, offset } = query

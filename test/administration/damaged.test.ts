@@ -86,7 +86,10 @@ describe('rows that another program has damaged', () => {
     expect(await names('?$sort=-user&$limit=2&$offset=1')).toEqual(['cyd', 'bob'])
     expect(await names('?$sort=-hasPassword,-user&$limit=2')).toEqual(['dan', 'cyd'])
     expect(await names('?user=bob')).toEqual(['bob'])
-    expect(await names('?isReadable=false')).toEqual(['bob', 'cyd'])
+    expect(await names('?isReadable=false')).toEqual(['bob'])
+    expect(itemOf(await ada.get(`${path}/cyd`))).toMatchObject({
+      ...{ roles: ['Administrator'], created: null, isReadable: true },
+    })
     expect((await ada.get(`${path}?$count=true`)).body).toMatchObject({ count: 4 })
     expect(reports.every(({ type }) => type === 'stored-value-unfit')).toBe(true)
     expect(itemOf(await ada.get(`${path}/bob`))).toMatchObject({
@@ -109,6 +112,9 @@ describe('rows that another program has damaged', () => {
     const lacked = ['error enabled: The user has the role Administrator, which you do not have.']
     expect(entriesOf(await sam.post(`${path}/bob`, { enabled: true }))).toEqual(lacked)
     expect(entriesOf(await sam.delete(`${path}/bob`))).toHaveLength(1)
+    run(`UPDATE rowgate_users SET attributes = 'x' WHERE user = 'cyd'`)
+    expect(entriesOf(await sam.post(`${path}/cyd`, { enabled: true }))).toEqual(lacked)
+    expect(entriesOf(await sam.delete(`${path}/cyd`))).toHaveLength(1)
     end()
   })
 
@@ -125,16 +131,36 @@ describe('rows that another program has damaged', () => {
     const id = String(key?.keyId)
     const lacked = 'The user has the role Administrator, which you do not have.'
     const keys = '/svc-admin/keys'
-    expect(entriesOf(await sam.delete(`${path}/bob`))).toEqual([`error -: ${lacked}`])
+    expect(entriesOf(await sam.delete(`${path}/bob`))).toEqual([`error user: ${lacked}`])
     expect(entriesOf(await sam.post(`${path}/bob`, { enabled: true }))).toEqual([
-      `error enabled: ${lacked}`,
+      `error user: ${lacked}`,
     ])
-    expect(entriesOf(await confirmed(sam, 'post', keys, { rotates: id }))).toEqual([
-      `error rotates: ${lacked}`,
-    ])
-    expect(entriesOf(await sam.delete(`${keys}/${id}`))).toEqual([`error -: ${lacked}`])
+    expect(entriesOf(await sam.post(keys, { rotates: id }))).toEqual([`error user: ${lacked}`])
+    expect(entriesOf(await sam.delete(`${keys}/${id}`))).toEqual([`error user: ${lacked}`])
     expect((await service.keys.list({ user: 'bob' })).map(({ keyId }) => keyId)).toEqual([id])
+    run(`UPDATE rowgate_users SET created = 'never' WHERE user = 'ada'`)
+    itemOf(await ada.post(`${path}/ada`, { attributes: { region: 'North' } }))
     itemOf(await ada.delete(`${path}/bob`))
+    expect(entriesOf(await confirmed(ada, 'delete', `${path}/ada`))).toHaveLength(1)
+    expect(itemOf(await ada.get('/svc-admin/me'))).toMatchObject({ isAdministrator: true })
+    end()
+  })
+
+  test('do not keep a user from being removed, nor other keys from being revoked', async () => {
+    const { ada, run, end, service } = await damaged()
+    for (const user of ['bob', 'cyd'])
+      await service.keys.create({ user, provider: 'API Key', description: 'damaged' })
+    const damage = `UPDATE rowgate_keys SET lastUsed = 'never'`
+    run(`${damage} WHERE user = 'bob' AND description = 'damaged'`)
+    run(`${damage}, purpose = 'session' WHERE user = 'cyd' AND description = 'damaged'`)
+    itemOf(await ada.delete(`${path}/bob`))
+    itemOf(await ada.post(`${path}/cyd`, { password: 'a long password' }))
+    // What could be read again later would work again.
+    run(`UPDATE rowgate_keys SET lastUsed = NULL`)
+    expect(itemsOf(await ada.get('/svc-admin/keys')).map(({ user }) => user)).toEqual([
+      ...['ada', 'cyd', 'dan'],
+    ])
+    expect(itemsOf(await ada.get('/svc-admin/keys?isSession=true'))).toEqual([])
     end()
   })
 

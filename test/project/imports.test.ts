@@ -114,6 +114,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'keep-latest',
     'runtime-fetch',
     'storage/adapter',
+    'storage/fitting-rows',
     'storage/table',
   ],
   http: core,

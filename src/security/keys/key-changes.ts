@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { isUuid, isValueOf } from '../../definition/field-type.ts'
 import { withoutZeroFraction } from '../../definition/value-forms.ts'
 import { accepted, line } from '../check-call.ts'
-import type { StorageReader, StorageTransaction } from '../../storage/adapter.ts'
+import type { Row, StorageReader, StorageTransaction } from '../../storage/adapter.ts'
 import { securityCollections, type SecurityStorage } from '../collections.ts'
 import type { Act } from '../actor.ts'
 import { recordKeyEvent } from '../audit.ts'
@@ -10,6 +10,7 @@ import { instantOf, inactiveReason, minutesAfter } from './key-lifetime.ts'
 import { findKey, storedKey, type StoredKey } from './key-row.ts'
 import { isKeyText } from './key-form.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
+import { readFitting } from '../../storage/fitting-rows.ts'
 import { table, tableReader } from '../../storage/table.ts'
 
 const { keys, events } = securityCollections
@@ -54,8 +55,21 @@ export async function revokeKeysOf(
   user: string,
   moment: Moment,
 ): Promise<void> {
-  for (const row of await tableReader(transaction, keys).all({ user, revoked: null }))
-    await revokeOne(transaction, storedKey(row), moment)
+  for (const key of await keysToRevoke(transaction, { user, revoked: null }))
+    await revokeOne(transaction, key, moment)
+}
+
+/** Reads keys. Those that can't be read are removed: a key that could be read again later must not be active then. */
+async function keysToRevoke(
+  transaction: StorageTransaction,
+  where: Row,
+): Promise<readonly StoredKey[]> {
+  const { rows, unfit } = await readFitting(transaction, keys, where)
+  for (const { key, error } of unfit) {
+    if (key === undefined) throw error
+    await table(transaction, keys).remove(key)
+  }
+  return rows.map((row) => storedKey(row))
 }
 
 /** The shape of the changes of a key. */
@@ -112,8 +126,7 @@ export async function revokeSessionsOf(
   exchanged?: string,
 ): Promise<void> {
   const sessions = { user, revoked: null, purpose: 'session' }
-  for (const row of await tableReader(transaction, keys).all(sessions)) {
-    const key = storedKey(row)
+  for (const key of await keysToRevoke(transaction, sessions)) {
     if (key.keyId === moment.by.actorKey || inactiveReason(key, moment.at) !== undefined) continue
     const isMeant =
       exchanged === undefined || (await creatorOf(transaction, key.keyId)) === exchanged

@@ -11,7 +11,7 @@ import { readAll, securityCollections, type SecurityStorage } from '../collectio
 import { instantOf } from '../keys/key-lifetime.ts'
 import { revokeKeysOf, revokeSessionsOf } from '../keys/key-changes.ts'
 import { isAttributes, isRoles, userReader } from './user-row.ts'
-import { changesBetween, changesOfNew, lockedUser } from './user-changes.ts'
+import { accountFields, changesBetween, changesOfNew, lockedUser } from './user-changes.ts'
 import type {
   Account,
   NewUser,
@@ -35,7 +35,6 @@ export interface UsersOptions {
 
 const { users } = securityCollections
 const writing = { mode: 'write', brief: true, priority: 'high' } as const
-const accountFields = Object.freeze(users.allNames.filter((name) => name !== 'created'))
 
 const userName = line(1, 200)
 const roles = accepted<readonly string[]>(isRoles, 'must be a list of distinct, non-empty strings')

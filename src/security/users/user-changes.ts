@@ -7,9 +7,14 @@ import { isRoles } from './user-row.ts'
 
 const { users } = securityCollections
 
+/** The fields of a user that a sign-in or a change needs: all but the time of creation. */
+export const accountFields: readonly string[] = Object.freeze(
+  users.allNames.filter((name) => name !== 'created'),
+)
+
 /**
- * Reads a user, whom no other transaction changes until the end of this one. Undefined for an unknown user, and for one
- * with stored values that do not fit: a change can correct these.
+ * Reads the fields of an account, which no other transaction changes until the end of this one. Undefined for an unknown user,
+ * and for one with stored values that do not fit: a change can correct these.
  */
 export async function lockedUser(
   transaction: StorageTransaction,
@@ -22,7 +27,7 @@ export async function lockedUser(
       sort: [{ field: 'user', descending: false }],
       limit: 1,
       offset: 0,
-      select: users.allNames,
+      select: accountFields,
       count: false,
       lock: true,
     })
