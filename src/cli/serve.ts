@@ -129,7 +129,8 @@ async function openService(
   keys: string,
 ): Promise<Served> {
   const service = createService({
-    applications: { ...applications, ...administration().applications },
+    // A definition may have administration with options of its own.
+    applications: { ...administration().applications, ...applications },
     storage: mount({
       'rowgate-security': sqliteStorage(keys, { ensureSchema: true }),
       '*': database.storage(),
@@ -199,11 +200,12 @@ const user = 'local'
 
 /**
  * Creates a key if there is none yet, or if another one is wanted. Sets the roles of its user, if any are given. Without
- * any, a new user may manage users and keys in the console.
+ * any, the first user may manage users and keys in the console. Where there are others, an administrator gives rights.
  */
 async function firstKey({ users, keys }: Served, given: Given): Promise<string | undefined> {
   const roles = given.all('role')
-  await users.ensure({ user, roles: roles.length > 0 ? roles : ['Administrator'] })
+  const isFirst = (await users.list({ limit: 1 })).length === 0
+  await users.ensure({ user, roles: isFirst ? ['Administrator'] : [] })
   if (roles.length > 0) await users.change(user, { roles })
   if (!given.has('new-key') && (await keys.list()).length > 0) return undefined
   const { key } = await keys.create({ user, description: 'rowgate serve' })

@@ -1,7 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { sqliteStorage } from '../../src/entries/sqlite.ts'
+import { root } from '../../.ci/entries.ts'
 import { foreignTool } from '../introspection/foreign-database.ts'
+import { plainKeys } from '../kit/keys.ts'
+import { openService } from '../kit/stage.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 import { startServing } from './serving-line.ts'
 import { runAlone } from './command-line.ts'
@@ -65,6 +70,43 @@ test('the user of the first key manages users and keys, unless other roles are g
   const other = await serving(project(), '--role', 'Sales')
   expect(await get(other)).toBe(403)
   expect((await fetch(`${other.url}/rest/v1/svc-admin/users`)).status).toBe(401)
+})
+
+test('where there are users, one of them gives rights', async () => {
+  const folder = project()
+  const { service } = openService({
+    applications: {},
+    storage: sqliteStorage(join(folder, 'shop.keys.db'), { ensureSchema: true }),
+    security: plainKeys(),
+  })
+  await service.users.add({ user: 'ada', roles: ['Administrator'] })
+  await service.close()
+  const { url, key = '' } = await serving(folder)
+  const headers = { 'X-API-Key': key }
+  expect((await fetch(`${url}/rest/v1/svc-admin/me`, { headers })).status).toBe(200)
+  expect((await fetch(`${url}/rest/v1/svc-admin/users`, { headers })).status).toBe(403)
+})
+
+test('a definition keeps its own administration, and can not take the name of it', async () => {
+  const folder = project()
+  const collections = readFileSync(join(folder, 'shop.json'), 'utf8')
+  const from = pathToFileURL(join(root, 'src/entries/administration.ts')).href
+  writeFileSync(
+    join(folder, 'own.mjs'),
+    `import { administration } from '${from}'
+    export const applications = {
+      ...${collections},
+      ...administration({ roles: { administrator: 'Owner' } }).applications,
+    }`,
+  )
+  const started = await startServing(folder, 'own.mjs', '--storage', 'shop.db')
+  const headers = { 'X-API-Key': started.key ?? '' }
+  expect((await fetch(`${started.url}/rest/v1/svc-admin/users`, { headers })).status).toBe(403)
+  await started.stop()
+  writeFileSync(join(folder, 'shop.json'), collections.replace('"shop"', '"svc-admin"'))
+  const line = ['serve', 'shop.json', '--storage', 'shop.db', '--port', '0']
+  const { code, messages } = await runAlone(line, { workingFolder: folder })
+  expect([code, messages]).toEqual([1, expect.stringContaining('applications.svc-admin: the name')])
 })
 
 test('the first start prints a key and a curl line that works; later starts do not', async () => {

@@ -76,7 +76,8 @@ export const databaseCommands: readonly Command[] = [
       {
         name: 'role',
         value: 'name',
-        description: 'A role of the user of the keys (default: Administrator)',
+        description:
+          'A role of the user of the keys (default: Administrator, if there are no other users)',
         repeats: true,
       },
       { name: 'new-key', description: 'Create another key and show it once' },
