@@ -145,6 +145,8 @@ describeConsole('the form of an item', (open) => {
     await keepScreenshot(page, 'console-stale')
     await page.getByRole('button', { name: 'Load the stored version' }).click()
     await expect.poll(() => page.getByLabel('pages').inputValue()).toBe('400')
+    await expect.poll(() => page.getByRole('button', { name: 'Overwrite it' }).count()).toBe(0)
+    expect(await page.getByRole('alert').count()).toBe(0)
     await page.getByLabel('title', { exact: true }).fill('Effi')
     await page.getByRole('button', { name: 'Save' }).click()
     await saved(page)

@@ -144,6 +144,10 @@ describeConsole('the console', (open) => {
     await onScreen(page, /<script>1<\/script> · <img/)
     expect(await page.locator('img, main script').count()).toBe(0)
     expect(await page.title()).toContain('<img')
+    await authors.insert({ author: 'a\u202Eb\u061Cc', name: null })
+    await page.goto(page.url().replace(/#.*/, '#/item/desk/books/1'))
+    await page.getByRole('button', { name: 'Choose author' }).click()
+    await page.getByRole('dialog').getByText('a\\u202eb\\u061cc').waitFor()
   })
 })
 

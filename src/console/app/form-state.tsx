@@ -25,8 +25,11 @@ export function useForm(fields: FieldMap, item: Item | undefined): FormState {
   const initial = useMemo(() => initialTexts(fields, item), [fields, item])
   const [edited, setEdited] = useState<Readonly<Record<string, string>>>({})
   const [problems, setProblems] = useState<FormState['problems']>({})
-  // Saved values are the initial ones of the next change.
-  useEffect(() => setEdited({}), [item])
+  // Saved values are the initial ones of the next change, and what was wrong was about other ones.
+  useEffect(() => {
+    setEdited({})
+    setProblems({})
+  }, [item])
   const changed = Object.keys(edited).filter((name) => edited[name] !== initial[name])
   const isChanged = changed.length > 0
   useGuard(isChanged)

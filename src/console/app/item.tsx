@@ -117,6 +117,7 @@ function useItemActions(
   const form = useForm(collection.updatable, item)
   const [isBusy, setBusy] = useState(false)
   const [isStale, setStale] = useState(false)
+  useEffect(() => setStale(false), [stored])
   const version = collection.hasVersions ? etag : undefined
   const reject = ({ status, message, findings }: Rejected): void => {
     setStale(status === 412)

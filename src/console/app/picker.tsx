@@ -4,7 +4,7 @@ import { messageFor, read, type Item } from './api.ts'
 import { Dialog } from './ask.tsx'
 import { keyOf, type Collection } from './collections.ts'
 import { Problem } from './screen.tsx'
-import { shortened } from './values.ts'
+import { shortened, visible } from './values.ts'
 
 interface PickerOptions {
   readonly target: Collection
@@ -45,7 +45,7 @@ export function Picker({ target, onClose, choose }: PickerOptions): VNode {
           return (
             <li key={key.join()}>
               <button type="button" onClick={() => choose(key)}>
-                <code>{key.join(', ')}</code>
+                <code>{visible(key.join(', '))}</code>
                 {title && <span>{shortened(title, item[title.name])}</span>}
               </button>
             </li>

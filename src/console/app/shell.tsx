@@ -9,6 +9,7 @@ import { hashOf, partsOf, route } from './route.ts'
 import { Empty, Heading } from './screen.tsx'
 import { session, signOut } from './session.ts'
 import { administration, settings } from './settings.ts'
+import { visible } from './values.ts'
 
 type Collections = ReadonlyMap<string, Collection>
 
@@ -244,7 +245,7 @@ function Account({ user }: { readonly user: string | undefined }): VNode | null 
   if (!isSignedIn) return null
   return (
     <div class="account">
-      {user !== undefined && <span class="user">{user}</span>}
+      {user !== undefined && <span class="user">{visible(user)}</span>}
       <button type="button" class="quiet" onClick={() => void signOut()}>
         Sign out
       </button>

@@ -5,7 +5,7 @@ const maxShown = 120
 // Control characters, and those that change the direction of the text around them.
 
 const unseen =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 
 /** Returns a string in which invisible characters that could mislead are written as escapes. */
 export function visible(text: string): string {
