@@ -103,8 +103,10 @@ async function lockTarget(
 ): Promise<{ readonly row: Row | undefined; readonly isUnfit: boolean }> {
   const select = ['user', 'enabled', 'roles']
   const { rows, unfit } = await readFitting(transaction, users, { user }, { limit: 1, select })
-  if (administrators.isOne(rows[0])) await administrators.lock()
+  if (administrators.isOne(rows[0])) await administrators.lock(user)
   const row = await lockedUser(transaction, user)
+  // The user has become an administrator since then, and the others may have lost the role.
+  if (administrators.isOne(row) && !administrators.has(user)) await administrators.lock(user)
   // A value that these fields do not include may not fit either.
   return { row, isUnfit: unfit.length > 0 || (row === undefined && rows.length > 0) }
 }
@@ -125,10 +127,16 @@ class Administrators {
     return row?.['enabled'] === true && rolesIn(row).includes(administrator)
   }
 
-  async lock(): Promise<void> {
+  has(user: string): boolean {
+    return this.#names.includes(user)
+  }
+
+  /** Locks them. `user` is one of them, even if the transaction can't read that without a lock. */
+  async lock(user: string): Promise<void> {
     const page = { select: ['user', 'enabled', 'roles'], sort: ['user'] }
     const { rows } = await readFitting(this.#transaction, users, { enabled: true }, page)
-    this.#names = rows.filter((row) => this.isOne(row)).map((row) => row['user'] as string)
+    const names = rows.filter((row) => this.isOne(row)).map((row) => row['user'] as string)
+    this.#names = [...new Set([...names, user])]
     for (const name of this.#names) await lockedUser(this.#transaction, name)
   }
 

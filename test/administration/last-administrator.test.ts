@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { createTestClient } from '../../src/entries/testing.ts'
 import { equal } from '../../src/request/query.ts'
 import { securityCollections } from '../../src/security/collections.ts'
@@ -79,6 +80,35 @@ test('where keys do not last an hour, half of their life is enough', async () =>
     entriesOf(await confirmed(bob, 'post', id, { expires: '2026-03-01T12:14:00Z' })),
   ).toHaveLength(1)
   expect((await confirmed(bob, 'post', id, { expires: '2026-03-01T12:15:00Z' })).status).toBe(200)
+})
+
+test('a user who becomes the last administrator meanwhile keeps the only key', async () => {
+  const { users } = securityCollections
+  const storage = openStorage(everywhere[0] as never)
+  const state = { isRacing: false }
+  /** Gives the role of ada to bob after the first read of a transaction, as other transactions may. */
+  const racing: StorageAdapter['transaction'] = (options, work) =>
+    storage.transaction(options, (on) =>
+      work({
+        ...on,
+        filter: async (collection, query) => {
+          const page = await on.filter(collection, query)
+          if (!state.isRacing || options.mode !== 'write' || collection !== users) return page
+          state.isRacing = false
+          for (const [user, roles] of Object.entries({ bob: '["Administrator"]', ada: '[]' }))
+            await on.update(users, [equal('user', user)], { roles })
+          return page
+        },
+      }),
+    )
+  const { ada, service } = await openAdministered(everywhere[0] as never, {
+    storage: { ...storage, transaction: racing },
+  })
+  await service.users.add({ user: 'bob' })
+  const { keyId } = await service.keys.create({ user: 'bob', provider: 'API Key' })
+  state.isRacing = true
+  expect(entriesOf(await ada.delete(`${path}/${keyId}`))).toEqual([`error -: ${last}`])
+  expect(state.isRacing).toBe(false)
 })
 
 test('a user who was changed since he was read is not overwritten', async () => {
