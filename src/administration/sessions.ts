@@ -14,7 +14,7 @@ import { storedKey, type StoredKey } from '../security/keys/key-row.ts'
 import type { KeyProvider } from '../security/provider.ts'
 import type { User } from '../security/users/user-store.ts'
 import type { StorageTransaction } from '../storage/adapter.ts'
-import { readFitting } from '../storage/fitting-rows.ts'
+import { filterFitting, readFitting } from '../storage/fitting-rows.ts'
 import { table } from '../storage/table.ts'
 import { keyProvidersOf, type Context } from './context.ts'
 import { isSession, keyTable, notRevoked, type KeyItem } from './key-items.ts'
@@ -120,6 +120,7 @@ async function createSession(context: Context, principal: Principal, minutes: nu
     purpose: 'session',
     within: async (transaction, create) => {
       const user = principal.user ?? ''
+      await requireActive(transaction, principal, context.host().now())
       await makeRoom(transaction, user, { at: context.host().now(), by })
       return create()
     },
@@ -128,6 +129,25 @@ async function createSession(context: Context, principal: Principal, minutes: nu
     { user: principal.user ?? '', provider: provider?.identifier ?? '', expiresIn },
     optionOf(act),
   )
+}
+
+/**
+ * Locks the key of the caller. Throws a TypeError if it was revoked since the request was authenticated: the sessions of
+ * the key were revoked with it.
+ */
+async function requireActive(
+  transaction: StorageTransaction,
+  { keyId }: Principal,
+  at: Date,
+): Promise<void> {
+  if (keyId === null || !isUuid(keyId)) return
+  const [found] = await filterFitting(transaction, keys, {
+    ...{ conditions: [equal('keyId', keyId)], search: null, limit: 1, offset: 0, count: false },
+    ...{ sort: [{ field: 'hash', descending: false }], select: keys.allNames, lock: true },
+  })
+  if (found === undefined) return
+  if (!('row' in found) || inactiveReason(storedKey(found.row), at) !== undefined)
+    throw new TypeError('keys.create: the key of the caller is not active any more')
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { StorageAdapter } from '../../src/entries/storage.ts'
+import type { StorageAdapter, StorageTransaction } from '../../src/entries/storage.ts'
 import { createTestClient } from '../../src/entries/testing.ts'
 import { equal } from '../../src/request/query.ts'
 import { securityCollections } from '../../src/security/collections.ts'
@@ -82,33 +82,54 @@ test('where keys do not last an hour, half of their life is enough', async () =>
   expect((await confirmed(bob, 'post', id, { expires: '2026-03-01T12:15:00Z' })).status).toBe(200)
 })
 
-test('a user who becomes the last administrator meanwhile keeps the only key', async () => {
-  const { users } = securityCollections
-  const storage = openStorage(everywhere[0] as never)
+/** Opens a service on a storage in which other transactions make a change after the next transaction has read a user. */
+async function openRacing(change: (on: StorageTransaction) => Promise<unknown>) {
+  const on = everywhere[0] as never
+  const storage = openStorage(on)
   const state = { isRacing: false }
-  /** Gives the role of ada to bob after the first read of a transaction, as other transactions may. */
-  const racing: StorageAdapter['transaction'] = (options, work) =>
+  const transaction: StorageAdapter['transaction'] = (options, work) =>
     storage.transaction(options, (on) =>
       work({
         ...on,
         filter: async (collection, query) => {
           const page = await on.filter(collection, query)
-          if (!state.isRacing || options.mode !== 'write' || collection !== users) return page
+          const isNow = state.isRacing && options.mode === 'write'
+          if (!isNow || collection !== securityCollections.users) return page
           state.isRacing = false
-          for (const [user, roles] of Object.entries({ bob: '["Administrator"]', ada: '[]' }))
-            await on.update(users, [equal('user', user)], { roles })
+          await change(on)
           return page
         },
       }),
     )
-  const { ada, service } = await openAdministered(everywhere[0] as never, {
-    storage: { ...storage, transaction: racing },
+  return { state, ...(await openAdministered(on, { storage: { ...storage, transaction } })) }
+}
+
+test('a user who becomes the last administrator meanwhile keeps the only key', async () => {
+  const { ada, service, state } = await openRacing(async (on) => {
+    for (const [user, roles] of Object.entries({ bob: '["Administrator"]', ada: '[]' }))
+      await on.update(securityCollections.users, [equal('user', user)], { roles })
   })
   await service.users.add({ user: 'bob' })
   const { keyId } = await service.keys.create({ user: 'bob', provider: 'API Key' })
   state.isRacing = true
   expect(entriesOf(await ada.delete(`${path}/${keyId}`))).toEqual([`error -: ${last}`])
   expect(state.isRacing).toBe(false)
+})
+
+test('a key that is revoked meanwhile can not be exchanged for a session', async () => {
+  const { ada, service, state } = await openRacing(async (on) => {
+    const { keys } = securityCollections
+    const query = { conditions: [], search: null, sort: [], limit: 1, offset: 0, count: false }
+    const { rows } = await on.filter(keys, { ...query, select: ['hash'] })
+    const key = equal('hash', rows[0]?.['hash'] as string)
+    await on.update(keys, [key], { revoked: '2026-03-01T12:00:00Z' })
+  })
+  state.isRacing = true
+  expect(entriesOf(await ada.post('/svc-admin/sessions', {}))).toEqual([
+    'error -: There can be no session for this account.',
+  ])
+  expect(state.isRacing).toBe(false)
+  expect(await service.keys.list({ user: 'ada' })).toHaveLength(1)
 })
 
 test('a user who was changed since he was read is not overwritten', async () => {
