@@ -1,5 +1,6 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
+import { runtime } from '../../runtime.ts'
 import type { Condition, Row, StorageTransaction } from '../adapter.ts'
 import type { Connection, Connections } from './connection.ts'
 import type { Tables } from '../sql/dialect.ts'
@@ -193,9 +194,10 @@ export class JoinedWrites {
     if (index < 0) return
     const { length } = waiting.write.statement.values
     const most = Math.min(maxRows, length === 0 ? 1 : Math.floor(maxValues / length))
-    const chosen = connection.session === undefined ? [] : firstOf(queue, most)
+    const chosen = connection.session === undefined ? [] : togetherWith(waiting, queue, most)
     if (chosen.length > 1) {
       for (const one of chosen) queue.splice(queue.indexOf(one), 1)
+      connection.use(lastDeadline(chosen))
       return this.#writeTogether(connection, chosen)
     }
     queue.splice(index, 1)
@@ -208,18 +210,36 @@ function byTarget(one: WaitingWrite, other: WaitingWrite): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Returns the first writes of a queue that have different targets: a power of two, because each number is another statement. */
-function firstOf(queue: readonly WaitingWrite[], most: number): readonly WaitingWrite[] {
-  const targets = new Set<string>()
-  const chosen: WaitingWrite[] = []
+/**
+ * Returns a write and the first others of a queue that have different targets: a power of two, because each number is
+ * another statement. A connection that is new serves its write late, so that the write may not be the first of the queue.
+ * If the request of the write has ended, it is alone; those of others that have ended are left to themselves.
+ */
+function togetherWith(
+  waiting: WaitingWrite,
+  queue: readonly WaitingWrite[],
+  most: number,
+): readonly WaitingWrite[] {
+  const now = runtime.performanceNow()
+  const hasEnded = ({ deadline = Infinity }: WaitingWrite): boolean => deadline <= now
+  if (hasEnded(waiting)) return [waiting]
+  const targets = new Set([waiting.write.target])
+  const chosen = [waiting]
   for (const one of queue) {
-    if (chosen.length === most) break
+    if (chosen.length >= most) break
     const { target } = one.write
-    if (target !== undefined && targets.has(target)) continue
-    if (target !== undefined) targets.add(target)
+    const isRepeated = target !== undefined && targets.has(target)
+    if (one === waiting || isRepeated || hasEnded(one)) continue
+    targets.add(target)
     chosen.push(one)
   }
   const count = 2 ** Math.floor(Math.log2(chosen.length))
   // Statements of several processes lock their rows in the same order, so that they do not wait for each other.
   return chosen.slice(0, count).sort(byTarget)
+}
+
+/** Returns when the last request of writes ends: the end of one must not be that of the others. Undefined: never. */
+function lastDeadline(writes: readonly WaitingWrite[]): number | undefined {
+  const last = Math.max(...writes.map(({ deadline = Infinity }) => deadline))
+  return last === Infinity ? undefined : last
 }

@@ -66,6 +66,47 @@ describe.each(pooledServers)('inserts that wait for a connection of $name togeth
     expect(inserts(sent).length).toBeLessThan(20)
   })
 
+  test('run even if connections that are new serve earlier ones later', async () => {
+    const { storage, sent } = await opened(3)
+    let release = (): void => undefined
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    // The only open connection is in use until two others have begun to open.
+    const using = storage.transaction({ mode: 'write', brief: false }, () => gate)
+    sent.length = 0
+    const push = sent.push.bind(sent)
+    sent.push = (text) => {
+      const length = push(text)
+      if (sent.filter((one) => one === sent[0]).length === 2) release()
+      return length
+    }
+    const rows = await Promise.all([1, 2, 3].map((n) => insert(storage, customers, customer(n))))
+    await using
+    expect(rows.map(({ customerId }) => customerId)).toEqual(['c1', 'c2', 'c3'])
+    expect(await stored()).toEqual(['c1', 'c2', 'c3'])
+  })
+
+  test('do not end with the request of another one', async () => {
+    const { storage } = await opened(1)
+    const within = (number: number, milliseconds: number) =>
+      storage.transaction({ ...oneWrite, deadline: performance.now() + milliseconds }, (on) =>
+        on.insert(customers, customer(number)),
+      )
+    const using = storage.transaction({ mode: 'write', brief: false }, () => Promise.resolve())
+    const all = Promise.allSettled([within(1, 1), within(2, 20_000), within(3, 20_000)])
+    // The time of the first one ends before its connection is free.
+    const began = performance.now()
+    while (performance.now() - began < 5);
+    await using
+    expect(await all).toMatchObject([
+      { reason: { kind: 'unavailable' } },
+      { value: { customerId: 'c2' } },
+      { value: { customerId: 'c3' } },
+    ])
+    expect(await stored()).toEqual(['c2', 'c3'])
+  })
+
   test('fail only for the row that cannot be inserted', async () => {
     await change('alter table customers add constraint few check (visits < 90)')
     onTestFinished(() => change('alter table customers drop constraint few'))
