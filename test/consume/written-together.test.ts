@@ -8,10 +8,12 @@ import {
   error,
   integer,
   json,
+  memoryStorage,
   openAccess,
   system,
   text,
 } from '../../src/entries/index.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { RuleError } from '../../src/consume/rules/rule-error.ts'
 import { serverStorages } from '../kit/database-servers.ts'
 import { localStorages, openStorage } from '../kit/storages.ts'
@@ -161,4 +163,54 @@ describe.each([...localStorages, ...serverStorages])('on $name', (storage) => {
       { numRuns: storage.isRemote === true ? 150 : 300 },
     )
   }, 120_000)
+})
+
+test('items after one that another writer inserts meanwhile are written', async () => {
+  const inner = memoryStorage()
+  let isHidden = false
+  // As in a database whose transactions see what is committed while they run.
+  const storage: StorageAdapter = {
+    ...inner,
+    transaction: (options, work) =>
+      inner.transaction(options, (on) =>
+        work({
+          ...on,
+          filter: (...given) => {
+            if (!isHidden) return on.filter(...given)
+            isHidden = false
+            return { rows: [], count: null }
+          },
+        }),
+      ),
+  }
+  // Each save reads what it refers to, so that it does not wait for its write at once.
+  const parts = defineCollection({
+    key: 'a',
+    fields: { a: text(), of: text({ references: 'plain' }), size: integer() },
+  })
+  const rows = endpoint(connection({ baseUrl: 'https://api.example' }), {
+    name: 'rows',
+    path: '/',
+    response:
+      typed<readonly { readonly a: string; readonly of: string; readonly size: number }[]>(),
+  })
+  const all = rule(rows, { into: parts, upsertBy: ['a'], set: { a: 'a', of: 'of', size: 'size' } })
+  const service = createService({
+    applications: { app: { collections: { plain, parts } } },
+    storage,
+    security: openAccess(),
+    report: false,
+  })
+  onTestFinished(() => service.close())
+  const user = service.as(system)
+  await user.collection('app', 'plain').insert({ a: 'x' })
+  await user.collection('app', 'parts').insert({ a: 'p', of: 'x', size: 1 })
+  isHidden = true
+  const body = [...'pqrstuvwxyz'].map((a) => ({ a, of: 'x', size: 2 }))
+  const stored = await user.transaction((own) => applyRules(own as TargetCollections, [all], body))
+  const { items } = await user.collection('app', 'parts').filter({})
+  expect(items).toEqual(body)
+  expect(stored.map(({ action }) => action)).toEqual(
+    body.map(({ a }) => (a === 'p' ? 'update' : 'insert')),
+  )
 })

@@ -67,14 +67,17 @@ async function writeTogether(
     key: stored === undefined ? undefined : key,
   }))
   const outcomes = (await saveInSequence(collection)?.(saves)) ?? []
-  const ended = new Map(changed.map(({ item }, index) => [item, outcomes[index]]))
+  const places = new Map(changed.map(({ item }, index) => [item, index]))
   const results: RuleResult[] = []
   for (const { item, key, stored } of found) {
-    const outcome = ended.get(item)
-    if (outcome === undefined) results.push(resultOf(item, 'unchanged', []))
+    const place = places.get(item)
+    if (place === undefined) results.push(resultOf(item, 'unchanged', []))
     else
       results.push(
         await named(item, () => {
+          const outcome = outcomes[place]
+          // Not begun after one that was rejected, and has become an update.
+          if (outcome === undefined) return writeItem(item, collection)
           const action = stored === undefined ? 'insert' : 'update'
           return writtenItem({ item, action, key, saved: savedOf(outcome) }, collection)
         }),
