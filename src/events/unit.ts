@@ -116,6 +116,7 @@ export class Unit {
     work: (unit: Unit) => MaybePromise<Result>,
   ): Promise<Result> {
     const contention = new Contention(this.runtime, options, this.budget)
+    const isOneWrite = this.#isOneWrite(options)
     try {
       for (;;) {
         const log = emptyLog()
@@ -123,11 +124,13 @@ export class Unit {
           const { runtime, depth, budget } = this
           const unit = new Unit({ runtime, transaction, depth, budget }, log)
           log.isWriting = transaction !== undefined && options.mode === 'write'
+          // Storage, or the code before, may have taken longer than the client waits.
+          budget.requireLeft()
           const own = (): MaybePromise<Result> =>
             whenDone(work(unit), (result) => {
               if (log.failure !== undefined) throw log.failure.error
-              // The client may have been told that storage is late.
-              if (log.isWriting && options.oneWrite !== true) budget.requireLeft()
+              // The client may have been told that storage is late. One write may be committed already.
+              if (log.isWriting && !isOneWrite) budget.requireLeft()
               return result
             })
           const surround = this.#surround
@@ -163,15 +166,20 @@ export class Unit {
     }
   }
 
+  // What surrounds the work writes as well.
+  #isOneWrite({ oneWrite }: Pick<TransactionOptions, 'oneWrite'>): boolean {
+    return oneWrite === true && this.#surround === undefined
+  }
+
   #begin<Result>(
-    { mode, brief, oneWrite }: UnitOptions<Result>,
+    given: UnitOptions<Result>,
     contention: Contention,
     attempt: (transaction: StorageTransaction) => MaybePromise<Result>,
   ): Promise<Result> {
-    // What surrounds the work writes as well.
-    const isOneWrite = oneWrite === true && this.#surround === undefined
+    const { mode, brief } = given
     const { deadline } = this.budget
-    const options = { mode, brief, deadline, ...(isOneWrite && { oneWrite }) }
+    const oneWrite = this.#isOneWrite(given)
+    const options = { mode, brief, deadline, ...(oneWrite && { oneWrite }) }
     const work = contention.attempt(attempt)
     this.budget.requireLeft()
     const begin = (): Promise<Result> =>

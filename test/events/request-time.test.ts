@@ -84,6 +84,29 @@ describe.each([...localStorages, ...remoteStorages])('on $name, when its time en
     expect((await client.get('/app/things')).body.items).toEqual([])
   })
 
+  test('a save that waits for its turn is not executed later', async () => {
+    const { service, client, statuses } = await start(on)
+    const own = service.as(system)
+    const ends: (() => void)[] = []
+    const long = own
+      .transaction(
+        async ({ collection }) => {
+          await collection('app', 'notes').insert({ id: 9 })
+          await new Promise<void>((resolve) => ends.push(resolve))
+          throw new Error('undone')
+        },
+        { timeout: 10_000 },
+      )
+      .catch(String)
+    await expect.poll(() => ends).toHaveLength(1)
+    // On a server, only the same key is waited for.
+    expect(await statuses(client.post('/app/notes', { id: 9 }))).toEqual([late])
+    for (const end of ends) end()
+    expect(await long).toBe('Error: undone')
+    await own.collection('app', 'notes').insert(save)
+    expect((await own.collection('app', 'notes').filter({})).items).toEqual([save])
+  })
+
   test('a commit in progress is a 503, whether or not it succeeds', async () => {
     const { client, statuses, silence, resume } = await start(on)
     silence('commits')
