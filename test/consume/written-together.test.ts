@@ -206,7 +206,7 @@ test('items after one that another writer inserts meanwhile are written', async 
   await user.collection('app', 'plain').insert({ a: 'x' })
   await user.collection('app', 'parts').insert({ a: 'p', of: 'x', size: 1 })
   isHidden = true
-  const body = [...'pqrstuvwxyz'].map((a) => ({ a, of: 'x', size: 2 }))
+  const body = 'p q r s t u v w x y z'.split(' ').map((a) => ({ a, of: 'x', size: 2 }))
   const stored = await user.transaction((own) => applyRules(own as TargetCollections, [all], body))
   const { items } = await user.collection('app', 'parts').filter({})
   expect(items).toEqual(body)
