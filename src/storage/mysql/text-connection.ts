@@ -70,11 +70,13 @@ export class TextConnection implements Connection {
   #limitNext(): Promise<unknown> | undefined {
     const milliseconds = this.#limit.change(false)
     if (milliseconds === undefined) return undefined
-    return this.#line.send(
-      this.#limitsStatements
-        ? `set session max_statement_time = ${milliseconds / 1_000}`
-        : `set session max_execution_time = ${milliseconds}`,
-    )
+    const text = this.#limitsStatements
+      ? `set session max_statement_time = ${milliseconds / 1_000}`
+      : `set session max_execution_time = ${milliseconds}`
+    return this.#line.send(text).catch((error: unknown) => {
+      this.#limit.notChanged()
+      throw error
+    })
   }
 
   async #sorted(text: string): Promise<unknown> {

@@ -29,6 +29,12 @@ export class StatementLimit {
     this.#deadline = deadline
   }
 
+  /** Notes that the server may not have the time-out of {@link change}: a short one before it may have ended its statement. */
+  notChanged(): void {
+    this.#session = 0
+    this.#current = 0
+  }
+
   /** Notes that a transaction has ended, and its time-out with it. */
   endTransaction(): void {
     this.#current = this.#session

@@ -117,6 +117,10 @@ export class PreparedConnection implements Connection {
     if (limit !== undefined)
       return this.#sending
         .send({ text: limit }, this.#sending.limit.maxWait())
+        .catch((error: unknown) => {
+          this.#sending.limit.notChanged()
+          throw error
+        })
         .then(() => this.#result(statement))
     if (this.#names === undefined) return this.#query(statement, text)
     const unused = this.#hasBegun ? [] : this.#names.unused()
