@@ -299,6 +299,31 @@ describe('a file', () => {
     expect(() => file('x', options as never)).toThrow(message)
   })
 
+  test('with a stream can not be sent by a second call', async () => {
+    const body = file(chunks('ab'))
+    await post('application/octet-stream').call({ body })
+    expect(await rejection(post('application/octet-stream').call({ body }))).toMatchObject({
+      code: 'FILE_FAILED',
+      message: expect.stringContaining('a stream that was sent before; give a function') as string,
+    })
+    expect(received).toHaveLength(1)
+  })
+
+  test.each([
+    'text/plain\r\n\r\n;a=b',
+    'text/plain;\na=b',
+    'text/plain;a="\r\n"',
+    // Takes long if there are several ways to match it.
+    `a/b${';x=""'.repeat(10_000)}!`,
+  ])('with a media type that is not valid is a TypeError (%#)', (type) => {
+    expect(() => file('x', { type })).toThrow('must be a media type')
+  })
+
+  test('can have a media type with quoted parameters', () => {
+    const type = 'text/plain; charset="utf-8" ;name="a; \\"b\\" \\\\"'
+    expect(file('x', { type }).type).toBe(type)
+  })
+
   test('that is too large is a TypeError', () => {
     expect(() => file('abc', { maxBytes: 2 })).toThrow('the content has more than 2 bytes')
     expect(() => file(7 as never)).toThrow('the content must be')

@@ -121,10 +121,18 @@ export async function* readFile(
   if (size !== undefined && length < size) throw fail('has fewer bytes than its size states')
 }
 
+/** The streams that were sent: sent again, one would have no bytes. */
+const sentStreams = new WeakSet<object>()
+
 async function* readChunks(
   content: Blob | FileStream | (() => FileStream),
   fail: (reason: string, cause?: unknown) => CallError,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  if (typeof content !== 'function' && !(content instanceof Blob)) {
+    if (sentStreams.has(content))
+      throw fail('is a stream that was sent before; give a function that returns a new stream')
+    sentStreams.add(content)
+  }
   try {
     const opened = typeof content === 'function' ? content() : content
     const stream = opened instanceof Blob ? opened.stream() : opened

@@ -2,8 +2,10 @@
 export type BodyKind = 'json' | 'form' | 'multipart' | 'other'
 
 const token = "[\\w!#$&^.+'-]+"
+// Without line breaks, which would end a header, and without alternatives that match the same text.
+const quotedString = '"(?:[ !#-\\[\\]-~]|\\\\[ -~])*"'
 const mediaType = new RegExp(
-  `^${token}/${token}(?:\\s*;\\s*${token}=(?:${token}|"[\\x20-\\x7e]*"))*$`,
+  `^${token}/${token}(?:[ \\t]*;[ \\t]*${token}=(?:${token}|${quotedString}))*$`,
 )
 
 /** Returns whether text is a media type without wildcards, such as `application/json; charset=utf-8`. */
