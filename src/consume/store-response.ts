@@ -96,10 +96,31 @@ export function joinResponse(handling: ResponseHandling): JoinedResponse {
   const steps = prepared.map((one) => ({
     ...one,
     reader,
-    parents: parentRows(one.rule, tables(), reader),
-    kept: items.filter(({ rule }) => rule.into === one.rule.into),
+    parents: parentRows(one.rule, tables(), { reader, caller }),
+    kept: items,
   }))
   return { ...handling, items, steps }
+}
+
+/**
+ * Returns parts of one response that delete no items of each other: a row above may have its items in several parts, or
+ * may be without its array in one of them.
+ */
+export function withPartsKept(parts: readonly JoinedResponse[]): readonly JoinedResponse[] {
+  const kept = parts.flatMap(({ items }) => items)
+  const unknown = new Map<AnyRule, Set<string>>()
+  for (const { rule, parents } of parts.flatMap(({ steps }) => steps)) {
+    const known = unknown.get(rule) ?? new Set()
+    unknown.set(rule, known)
+    for (const text of parents.unknown) known.add(text)
+  }
+  return parts.map((part) => ({
+    ...part,
+    steps: part.steps.map((step) => {
+      const { found } = step.parents
+      return { ...step, kept, parents: { found, unknown: unknown.get(step.rule) ?? new Set() } }
+    }),
+  }))
 }
 
 /**
@@ -114,7 +135,7 @@ export async function storeResponse(
   const results: RuleResult[] = []
   for (const step of steps) {
     const { into, application } = step.rule
-    if (step.items.length === 0 && step.parents.length === 0) continue
+    if (step.items.length === 0 && step.parents.found.size === 0) continue
     const access = within.collection(into, application as never)
     results.push(...(await writeItems(step.items, access)), ...(await deleteOthers(step, access)))
   }
@@ -130,7 +151,7 @@ export async function tryResponse(
   const results: RuleResult[] = []
   for (const step of steps) {
     const { into, application } = step.rule
-    if (step.items.length === 0 && step.parents.length === 0) continue
+    if (step.items.length === 0 && step.parents.found.size === 0) continue
     const access = collection(into, application as never)
     for (const item of step.items) results.push(await named(item, () => tryItem(item, access)))
     results.push(...(await deleteOthers(step, access, true)))

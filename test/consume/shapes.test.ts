@@ -5,6 +5,7 @@ import {
   endpoint,
   readAs,
   rule,
+  sendTogether,
   typed,
   type Rule,
 } from '../../src/entries/consume.ts'
@@ -301,6 +302,95 @@ describe('replaced children', () => {
     expect((await own.filter({})).items.map(({ name }) => name)).toEqual(['3', '5'])
   })
 
+  const keys = async (user: ReturnType<typeof openUser>) => {
+    const { items: stored } = await user.collection('app', 'items').filter({}, { sort: ['name'] })
+    return stored.map(({ name, of }) => `${name} ${of}`).sort()
+  }
+  interface Shop {
+    readonly shop: string
+    readonly orders: readonly {
+      readonly id: string
+      readonly lines?: readonly { readonly no: string }[]
+    }[]
+  }
+  const ofShop = rule(responding<Shop>(), {
+    from: 'orders/lines',
+    into,
+    upsertBy,
+    replace: { children: ['note'] },
+    set: { name: 'no', of: ({ parent }) => parent.id ?? '', note: { root: 'shop' } },
+  })
+
+  test.each([
+    ['also with items of other rows', [{ id: 'o', lines: [{ no: '2' }] }], ['2 o', '9 t']],
+    [
+      'unless another row with the same values is without the array',
+      [{ id: 'o', lines: [{ no: '2' }] }, { id: 'p' }],
+      ['1 o', '1 p', '2 o', '9 t'],
+    ],
+  ])('are those with the values of a row further above, %s', async (_what, orders, rows) => {
+    const user = openUser(sqlite)
+    await user.collection('app', 'items').insertMany([
+      { name: '1', of: 'o', note: 's' },
+      { name: '1', of: 'p', note: 's' },
+      { name: '9', of: 't', note: 't' },
+    ])
+    await applyRules(user, [ofShop], { shop: 's', orders })
+    expect(await keys(user)).toEqual(rows)
+  })
+
+  test('have the values of the key that come from the row that was sent, or are constant', async () => {
+    const user = openUser(sqlite)
+    const own = user.collection('app', 'items')
+    await own.insertMany([
+      { name: '1', of: 'a' },
+      { name: '1', of: 'b' },
+      { name: '8', of: 'constant', note: 's' },
+      { name: '9', of: 'other', note: 's' },
+    ])
+    const ofCaller = rule(responding<Parcels>(), {
+      from: 'parcels',
+      into,
+      upsertBy,
+      replace: 'children',
+      set: { name: 'no', of: { caller: 'id' } },
+    })
+    await applyRules(user, [ofCaller], { id: '', parcels: [] }, { row: { id: 'a' } })
+    expect(await keys(user)).toEqual(['1 b', '8 constant', '9 other'])
+    await expect(applyRules(user, [ofCaller], { id: '', parcels: [] })).rejects.toThrow(
+      'replace needs a value of of, and the row has none',
+    )
+    const ofConstant = rule(responding<Parcels>(), {
+      from: 'parcels',
+      into,
+      upsertBy,
+      replace: { children: ['note'] },
+      set: { name: 'no', of: { value: 'constant' }, note: { root: 'id' } },
+    })
+    await applyRules(user, [ofConstant], { id: 's', parcels: [] })
+    expect(await keys(user)).toEqual(['1 b', '9 other'])
+  })
+
+  test('of a row in several parts of a response are those of all parts', async () => {
+    const user = openUser(sqlite)
+    await user.collection('app', 'items').insert({ name: '1', of: 'p' })
+    const body = [
+      { id: 'p', parcels: [{ no: '2' }] },
+      { id: 'p', parcels: [{ no: '3' }] },
+    ]
+    const list = endpoint(
+      connection({ baseUrl: 'https://api.example', fetch: async () => Response.json(body) }),
+      { name: 'get', path: '/', response: typed<readonly Parcels[]>() },
+    )
+    await sendTogether(user, list, {
+      rows: [{}, {}],
+      input: () => ({}),
+      match: { by: 'position' },
+      rules: [parcels],
+    })
+    expect(await keys(user)).toEqual(['2 p', '3 p'])
+  })
+
   test('of a row without a value to find them by are an error', async () => {
     const user = openUser(sqlite)
     const response = [{ parcels: [] }] as never
@@ -314,6 +404,19 @@ test('two rows of a joined table that match are an error that names them', async
   const response = { data: [article('x', '1')], included: [author('1'), author('1')] }
   await expect(applyRules(openUser(sqlite), [articles], response)).rejects.toThrow(
     'The rule get/data failed at row 2 of get/data (/data/0): rows 3 and 4 of included both match its join.',
+  )
+})
+
+test('a function that reads the row of such a join has the same error', async () => {
+  const own = rule(responding<JsonApi>(), {
+    from: 'data',
+    into,
+    join: { table: 'included', on: { id: 'relationships/author/data/id' } },
+    set: { name: 'id', of: ({ joined }) => joined?.['attributes/name'] },
+  })
+  const response = { data: [article('x', '1')], included: [author('1'), author('1')] }
+  await expect(applyRules(openUser(sqlite), [own], response)).rejects.toThrow(
+    'rows 3 and 4 of included both match its join.',
   )
 })
 
@@ -338,7 +441,17 @@ describe('mistakes are reported at start', () => {
     [
       'a field that does not come from above',
       { set, upsertBy, replace: { children: ['name'] } },
-      'name is not set from parent, root or of',
+      'name is not set from parent, root, of or caller',
+    ],
+    [
+      'a field that several rows above may share',
+      { set: { name: 'no', of: 'no', note: { parent: 'id' } }, upsertBy, replace: 'children' },
+      "such as { children: ['note'] }: note is neither in the key nor a reference",
+    ],
+    [
+      'no field that comes from above',
+      { set: { name: 'no', of: 'no' }, upsertBy, replace: 'children' },
+      'needs a field that is set from parent, root, of or caller',
     ],
     ['joined without join', { set: { ...set, note: { joined: 'x' } } }, 'set.note: needs join'],
     ['a join without a column', { set, join: { table: 'x', on: {} } }, 'must name a column'],

@@ -87,6 +87,8 @@ function prepareItem(rule: AnyRule, row: TableRow, context: RowContext): Prepare
     try {
       result = run((at ??= ruleRow(row, context)))
     } catch (cause) {
+      // The join of the row has failed.
+      if (cause instanceof RuleError) throw cause
       throw itemError({ rule, row, reader }, `${name} threw an error`, { cause })
     }
     if (!isThenable(result)) return result

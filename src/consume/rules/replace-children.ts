@@ -1,10 +1,15 @@
 import type { CollectionAccess, SaveOptions } from '../../definition/handler.ts'
 import type { CollectionShape } from '../../definition/item.ts'
-import type { ValidationEntry } from '../../protocol/envelope.ts'
 import type { ResponseReader } from '../tables/read-tables.ts'
 import { allTables, type ResponseTables, type TableRow } from '../tables/table.ts'
-import { cell, keyText, type AnyRule, type PreparedItem } from './prepare-items.ts'
-import { RuleError } from './rule-error.ts'
+import {
+  cell,
+  keyText,
+  type AnyRule,
+  type JoinContext,
+  type PreparedItem,
+} from './prepare-items.ts'
+import { RuleError, type RuleErrorOptions } from './rule-error.ts'
 import { keyNames } from './rule-parts.ts'
 import { fieldsOf, type RuleResult } from './write-items.ts'
 
@@ -17,38 +22,66 @@ export interface ParentRow {
   readonly values: Readonly<Record<string, unknown>>
 }
 
-/**
- * Returns the rows whose children a rule replaces: those that have the array of its table, also an empty one. A response
- * without the array says nothing about the children.
- */
+/** The rows whose children a rule replaces. */
+export interface ParentRows {
+  /** Those that have the array of the rule, also an empty one, by the text of the values that their items have. */
+  readonly found: ReadonlyMap<string, ParentRow>
+  /** The texts of the values of rows without the array: the response says nothing about their children. */
+  readonly unknown: ReadonlySet<string>
+}
+
+/** Returns the rows whose children a rule replaces. Throws a {@link RuleError} if the caller can't be read. */
 export function parentRows(
-  { from, children, set, reading }: AnyRule,
+  rule: AnyRule,
   tables: ResponseTables,
-  reader: ResponseReader,
-): readonly ParentRow[] {
-  if (from === null || children === undefined) return []
+  { reader, caller }: JoinContext,
+): ParentRows {
+  const { from, children, set, reading, into } = rule
+  const found = new Map<string, ParentRow>()
+  const unknown = new Set<string>()
+  if (from === null || children === undefined) return { found, unknown }
   const withRows = new Set(reader.rows(from).map(({ parent_id }) => parent_id))
   const emptyKind = reading?.entries?.includes(from) === true ? 'object' : 'array'
-  const found: ParentRow[] = []
   for (const { path, rows } of allTables(tables)) {
     if (path !== null && !from.startsWith(`${path}/`)) continue
     const column = path === null ? from : from.slice(path.length + 1)
+    const hasArray = (row: TableRow): boolean =>
+      withRows.has(row.id) || row.empty?.[column] === emptyKind
+    if (!rows.some(hasArray)) continue
     for (const row of rows) {
-      if (!withRows.has(row.id) && row.empty?.[column] !== emptyKind) continue
-      const values = children.map((name) => [name, valueIn(row, path, name)] as const)
-      found.push({ row, table: path, values: Object.fromEntries(values) })
+      const values = Object.fromEntries(children.map((name) => [name, valueIn(row, path, name)]))
+      const text = keyText(into, children, values)
+      if (!hasArray(row)) unknown.add(text)
+      else if (!found.has(text)) found.set(text, { row, table: path, values })
     }
   }
-  return found
+  return { found, unknown }
 
   function valueIn(row: TableRow, path: string | null, name: string): unknown {
     const source = set.get(name)
-    if (source?.kind === 'parent') return cell(row, source.column)
-    if (source?.kind === 'root') return cell(reader.top(row), source.column)
-    if (source?.kind !== 'ancestor') return null
-    const own = path === source.of ? row : undefined
-    const other = reader.above(row).find(({ table }) => table === source.of)
-    return cell(own ?? other?.row, source.column)
+    switch (source?.kind) {
+      case 'parent':
+        return cell(row, source.column)
+      case 'root':
+        return cell(reader.top(row), source.column)
+      case 'ancestor': {
+        const own = path === source.of ? row : undefined
+        const other = reader.above(row).find(({ table }) => table === source.of)
+        return cell(own ?? other?.row, source.column)
+      }
+      case 'caller':
+        try {
+          return source.type === undefined ? caller(source.name) : caller(source.name, source.type)
+        } catch (cause) {
+          throw parentError({ rule, reader }, { row, table: path }, `set.${name} threw an error`, {
+            cause,
+          })
+        }
+      case 'value':
+        return source.value
+      default:
+        return null
+    }
   }
 }
 
@@ -56,9 +89,9 @@ export function parentRows(
 export interface Children {
   readonly rule: AnyRule
   readonly reader: ResponseReader
-  readonly parents: readonly ParentRow[]
-  /** The items that the response has, of all rules for the collection. */
-  readonly kept: readonly Pick<PreparedItem, 'values'>[]
+  readonly parents: ParentRows
+  /** The items that the response has, of all rules. */
+  readonly kept: readonly PreparedItem[]
 }
 
 type Access = Pick<CollectionAccess<CollectionShape>, 'filter' | 'delete'>
@@ -73,19 +106,20 @@ export async function deleteOthers(
   isTried = false,
 ): Promise<readonly RuleResult[]> {
   const results: RuleResult[] = []
-  if (parents.length === 0) return results
+  if (parents.found.size === 0) return results
   const key = keyNames(rule.into)
-  const keys = new Set(kept.map(({ values }) => keyText(rule.into, key, values)))
+  const keys = keysIn(kept, rule.into)
   const options: SaveOptions = rule.warnings === 'accept' ? { ignoreWarnings: 'all' } : {}
-  for (const parent of parents) {
+  for (const [text, parent] of parents.found) {
+    const fail = (reason: string, details?: ErrorDetails): RuleError =>
+      parentError({ rule, reader }, parent, reason, details)
     const named = <Result>(work: () => Promise<Result>): Promise<Result> =>
       work().catch((cause: unknown) => {
-        throw failure(parent, 'its other items were not deleted', { cause })
+        throw fail('its other items were not deleted', { cause })
       })
     const empty = Object.keys(parent.values).find((name) => (parent.values[name] ?? null) === null)
-    if (empty !== undefined) {
-      throw failure(parent, `replace needs a value of ${empty}, and the row has none`)
-    }
+    if (empty !== undefined) throw fail(`replace needs a value of ${empty}, and the row has none`)
+    if (parents.unknown.has(text)) continue
     const { items } = await named(() => access.filter(parent.values as never))
     for (const item of items as readonly Readonly<Record<string, unknown>>[]) {
       if (keys.has(keyText(rule.into, key, item))) continue
@@ -95,7 +129,7 @@ export async function deleteOthers(
       if (deleted?.rejected === true) {
         const { validations } = deleted
         const reason = `an item that the response no longer has can't be deleted${fieldsOf(validations)}`
-        throw failure(parent, reason, { validations })
+        throw fail(reason, { validations })
       }
       const values = Object.fromEntries(key.map((name) => [name, item[name]]))
       const validations = deleted?.validations ?? []
@@ -103,18 +137,36 @@ export async function deleteOthers(
     }
   }
   return results
+}
 
-  function failure(
-    { row, table }: ParentRow,
-    reason: string,
-    details: { readonly validations?: readonly ValidationEntry[]; readonly cause?: unknown } = {},
-  ): RuleError {
-    return new RuleError(reason, {
-      rule: rule.name,
-      table: table === null ? rule.endpoint : `${rule.endpoint}/${table}`,
-      row: row.id,
-      pointer: reader.pointer(row),
-      ...details,
-    })
+const keysOfItems = new WeakMap<object, Map<CollectionShape, ReadonlySet<string>>>()
+
+/** Returns the keys of the items of a collection. They are computed once: the parts of a response share its items. */
+function keysIn(items: readonly PreparedItem[], into: CollectionShape): ReadonlySet<string> {
+  const known = keysOfItems.get(items) ?? new Map<CollectionShape, ReadonlySet<string>>()
+  keysOfItems.set(items, known)
+  let keys = known.get(into)
+  if (keys === undefined) {
+    const own = items.filter(({ rule }) => rule.into === into)
+    keys = new Set(own.map(({ values }) => keyText(into, keyNames(into), values)))
+    known.set(into, keys)
   }
+  return keys
+}
+
+type ErrorDetails = Pick<RuleErrorOptions, 'validations' | 'cause'>
+
+function parentError(
+  { rule, reader }: Pick<Children, 'rule' | 'reader'>,
+  { row, table }: Pick<ParentRow, 'row' | 'table'>,
+  reason: string,
+  details: ErrorDetails = {},
+): RuleError {
+  return new RuleError(reason, {
+    rule: rule.name,
+    table: table === null ? rule.endpoint : `${rule.endpoint}/${table}`,
+    row: row.id,
+    pointer: reader.pointer(row),
+    ...details,
+  })
 }

@@ -84,8 +84,9 @@ export interface RuleOptions<
   readonly repeated?: 'reject' | 'last'
   /**
    * `children`: deletes the stored items of the row above that the response no longer has, in the same transaction, with
-   * the event Delete. They are the items with the same values of the fields that come from rows above: name those that
-   * identify it, `{ children: ['orderId'] }`, if there are several. Give the whole response to the rules. Default: deletes none.
+   * the event Delete. They are the items with the same value of the field that comes from a row above or from `caller`,
+   * which must be in the key or be a reference; otherwise, or if there are several, name those that identify it:
+   * `{ children: ['orderId'] }`. Give the whole response to the rules. Default: deletes none.
    */
   readonly replace?:
     'children' | { readonly children: readonly NoInfer<keyof C['fields'] & string>[] }

@@ -7,6 +7,7 @@ import {
   joinResponse,
   repeated,
   storeResponse,
+  withPartsKept,
   type ActingUser,
   type MakeTables,
   type TargetCollections,
@@ -127,15 +128,15 @@ function storeParts(
   }: Pick<Sending<never, never, never>, 'rules' | 'timeout' | 'onSuccess'>,
   parts: readonly Part[],
 ): Promise<readonly (readonly RuleResult[])[]> {
-  const joined = parts.map(({ context, ...part }) => ({
-    context,
-    response: joinResponse({ ...part, rules, onSuccess }),
-  }))
+  const joined = parts.map(({ context: _context, ...part }) =>
+    joinResponse({ ...part, rules, onSuccess }),
+  )
+  const responses = withPartsKept(joined)
   return user.transaction(async (within) => {
     const { collection } = within
     const all: (readonly RuleResult[])[] = []
-    for (const { context, response } of joined)
-      all.push(await storeResponse(response, within, { ...context, collection }))
+    for (const [index, response] of responses.entries())
+      all.push(await storeResponse(response, within, { ...parts[index]?.context, collection }))
     return all
   }, repeated(timeout))
 }
