@@ -80,7 +80,7 @@ export interface JsonSchemaSchema<Value> extends Schema<Value> {
 /**
  * Returns a schema that checks values by a JSON Schema (2020-12). The type argument is the type of the
  * values. Throws a TypeError at the first check if the JSON Schema is invalid; a `$ref` can only point
- * into the schema itself, and formats are not checked.
+ * into the schema itself, and formats are not checked. `multipleOf` allows for the rounding of doubles.
  */
 export function jsonSchema<Value = unknown>(schema: object): JsonSchemaSchema<Value> {
   requirePlainPrototype('The schema', schema, 'jsonSchema')
@@ -140,13 +140,27 @@ function unchecked<Value>(): Schema<Value> {
 // Loaded on first use: most endpoints have no JSON Schema.
 async function compilerOf(definitions: object): Promise<Ajv2020> {
   const { Ajv2020: Compiler } = (await import('ajv/dist/2020.js')) as { Ajv2020: typeof Ajv2020 }
-  const compiler = new Compiler({ strict: false, validateFormats: false, logger: false })
+  // Every object inherits `constructor` and others, which are not members of JSON.
+  const options = { strict: false, validateFormats: false, logger: false, ownProperties: true }
+  const compiler = new Compiler(options as ConstructorParameters<typeof Compiler>[0])
+  compiler.removeKeyword('multipleOf')
+  compiler.addKeyword({
+    ...{ keyword: 'multipleOf', type: 'number', schemaType: 'number' },
+    validate: isMultipleOf,
+  })
   try {
     compiler.addSchema({ $id: 'rowgate:definitions', $defs: definitions })
   } catch (cause) {
     throw new TypeError('jsonSchemas: a definition is not a JSON Schema.', { cause })
   }
   return compiler
+}
+
+// Doubles do not hold most fractions: 19.99 / 0.01 is 1998.9999999999998.
+function isMultipleOf(divisor: number, value: number): boolean {
+  if (Number.isInteger(divisor) && Number.isInteger(value)) return value % divisor === 0
+  const quotient = value / divisor
+  return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * 4 * Number.EPSILON
 }
 
 async function compile<Value>(

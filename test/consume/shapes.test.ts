@@ -79,6 +79,7 @@ const hours = rule(readAs(responding<Forecast>(), { zip: ['hourly'] }), {
   from: 'hourly',
   into,
   upsertBy,
+  replace: { children: ['of'] },
   set: {
     name: 'time',
     of: { root: 'place' },
@@ -203,6 +204,17 @@ const shapes: readonly (readonly [string, Rule, readonly unknown[], string[]])[]
     hours,
     [{ place: 'Oslo', hourly: { time: ['00', '01'], temperature: [3.5, null], unit: 'C' } }],
     ['00 Oslo 3.5 C', '01 Oslo - C'],
+  ],
+  [
+    'parallel arrays that have become empty',
+    hours,
+    [
+      { place: 'Oslo', hourly: { time: ['00'], temperature: [3.5] } },
+      { place: 'Rome', hourly: { time: ['00'], temperature: [9] } },
+      { place: 'Rome', hourly: { unit: 'C' } },
+      { place: 'Oslo', hourly: { time: [], temperature: [] } },
+    ],
+    ['00 Rome 9 -'],
   ],
   [
     'rows of a sibling table',
@@ -457,6 +469,12 @@ describe('mistakes are reported at start', () => {
     ['a join without a column', { set, join: { table: 'x', on: {} } }, 'must name a column'],
   ])('%s', (_what, options, message) => {
     expect(() => rule(list, { from: 'parcels', into, ...options } as never)).toThrow(message)
+  })
+
+  test('readAs of what readAs returned', () => {
+    expect(() => readAs(readAs(list, { arrays: ['parcels'] }), {})).toThrow(
+      'readAs get: has an endpoint that readAs returned: give all options to one readAs',
+    )
   })
 
   test('a path in two options of readAs', () => {

@@ -16,7 +16,7 @@ export interface FailedAttempt {
   readonly remaining: number
 }
 
-/** Returns whether sending a request twice has the effect of sending it once. A stream can be sent once only. */
+/** Returns whether sending a request twice has the effect of sending it once. */
 export function isRepeatable({ method, options }: EndpointRequest): boolean {
   const isIdempotent = method === 'GET' || method === 'PUT' || method === 'DELETE'
   return isIdempotent || options.idempotencyKey !== undefined

@@ -189,6 +189,7 @@ function contentOf(media: DocumentObject, type: string, place: string): BodyCont
 }
 
 /** Returns the schema of the list of all lines. Documents describe a line, or the list. */
-export function linesSchema(schema: unknown): unknown {
-  return typesOf(objectOf(schema)).includes('array') ? schema : { type: 'array', items: schema }
+export function linesSchema(document: DocumentObject, schema: unknown): unknown {
+  const isList = typesOf(resolved(document, schema)).includes('array')
+  return isList ? schema : { type: 'array', items: schema }
 }

@@ -5,6 +5,7 @@ import {
   listOf,
   objectOf,
   OpenApiError,
+  resolved,
   stringOf,
   targetOf,
   typesOf,
@@ -25,22 +26,11 @@ interface Alias {
 
 const maxDepth = 64
 const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'])
-const schemas = [
-  'items',
-  'additionalProperties',
-  'not',
-  'if',
-  'then',
-  'else',
-  'contains',
-  'propertyNames',
-] as const
-const numbers = [
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'multipleOf',
+const schemas = ['items', 'additionalProperties', 'contains', 'propertyNames'] as const
+// Conditions, in which a keyword that is left out would reject values.
+const conditions = ['not', 'if', 'then', 'else'] as const
+const bounds = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const
+const counts = [
   'minLength',
   'maxLength',
   'minItems',
@@ -48,8 +38,11 @@ const numbers = [
   'minProperties',
   'maxProperties',
   'minContains',
-  'maxContains',
 ] as const
+const exactKeys = new Set<string>([
+  ...['title', 'description', 'type', 'const', 'enum', 'required', 'pattern', 'uniqueItems'],
+  ...['properties', 'items', 'additionalProperties', 'allOf', 'anyOf', ...bounds, ...counts],
+])
 
 /**
  * Makes JSON Schemas (2020-12) of the schemas of a document, for checking responses. Each schema that is referred to
@@ -162,17 +155,44 @@ export class ResponseSchemas {
   #plain(parts: DocumentObject, depth: number): JsonSchema {
     const plain: Record<string, unknown> = {}
     this.#addType(plain, parts)
-    for (const key of ['const', 'uniqueItems']) if (key in parts) plain[key] = parts[key]
-    if (Array.isArray(parts['enum'])) plain['enum'] = [...new Set(parts['enum'] as unknown[])]
-    for (const key of numbers) if (typeof parts[key] === 'number') plain[key] = parts[key]
+    if ('const' in parts) plain['const'] = parts['const']
+    if (typeof parts['uniqueItems'] === 'boolean') plain['uniqueItems'] = parts['uniqueItems']
+    const values = listOf(parts['enum'])
+    if (values.length > 0) plain['enum'] = [...new Set(values)]
+    // A compiler rejects other values, and with them every response.
+    for (const key of bounds) if (Number.isFinite(parts[key])) plain[key] = parts[key]
+    for (const key of counts)
+      if (Number.isInteger(parts[key]) && Number(parts[key]) >= 0) plain[key] = parts[key]
+    const { multipleOf } = parts
+    if (Number.isFinite(multipleOf) && Number(multipleOf) > 0) plain['multipleOf'] = multipleOf
     for (const bound of ['minimum', 'maximum']) addExclusive(plain, parts, bound)
     const pattern = stringOf(parts['pattern'])
     if (pattern !== undefined && isPattern(pattern)) plain['pattern'] = pattern
-    for (const key of schemas) if (key in parts) plain[key] = this.#convert(parts[key], depth + 1)
+    const tested = [parts['not'], parts['if']].filter((each) => each !== undefined)
+    const isExact = tested.every((each) => this.#isExact(each, depth))
+    for (const key of [...schemas, ...(isExact ? conditions : [])])
+      if (key in parts) plain[key] = this.#convert(parts[key], depth + 1)
     const first = listOf(parts['prefixItems'])
     if (first.length > 0) plain['prefixItems'] = first.map((each) => this.#convert(each, depth + 1))
     this.#addProperties(plain, parts, depth)
     return plain
+  }
+
+  /** Returns whether a schema is converted without leaving out a keyword. */
+  #isExact(schema: unknown, depth: number): boolean {
+    this.#work.steps(1)
+    const parts = objectOf(schema)
+    const inner = [
+      ...['items', 'additionalProperties'].flatMap((key) => parts[key] ?? []),
+      ...[...listOf(parts['allOf']), ...listOf(parts['anyOf'])],
+      ...Object.values(objectOf(parts['properties'])),
+    ]
+    return (
+      depth <= maxDepth &&
+      Object.keys(parts).every((key) => exactKeys.has(key)) &&
+      (parts['pattern'] === undefined || isPattern(String(parts['pattern']))) &&
+      inner.every((each) => this.#isExact(each, depth + 1))
+    )
   }
 
   #addType(plain: Record<string, unknown>, parts: DocumentObject): void {
@@ -192,8 +212,19 @@ export class ResponseSchemas {
         setMember(converted, name, this.#convert(schema, depth + 1))
       plain['properties'] = converted
     }
+    const patterns = Object.entries(objectOf(parts['patternProperties']))
+    if (patterns.every(([pattern]) => isPattern(pattern))) {
+      const converted = {}
+      for (const [pattern, schema] of patterns)
+        setMember(converted, pattern, this.#convert(schema, depth + 1))
+      if (patterns.length > 0) plain['patternProperties'] = converted
+    } else delete plain['additionalProperties']
     // A response does not have what is only written.
-    const written = properties.filter(([, schema]) => objectOf(schema)['writeOnly'] === true)
+    const written = properties.filter(([, schema]) =>
+      [schema, resolved(this.#document, schema)].some(
+        (each) => objectOf(each)['writeOnly'] === true,
+      ),
+    )
     const absent = new Set(written.map(([name]) => name))
     const required = new Set(listOf(parts['required']).filter((name) => typeof name === 'string'))
     const present = [...required].filter((name) => !absent.has(name))
@@ -210,13 +241,18 @@ function discriminated(
   const property = stringOf(propertyName)
   if (property === undefined) return undefined
   const mapped = Object.entries(objectOf(mapping))
+  const known = new Set<unknown>()
   const tags = list.map((each) => {
     const reference = stringOf(objectOf(each)['$ref'])
     const name = schemaNameOf(reference)
     if (reference === undefined || name === undefined) return []
-    const own = mapped.filter(([, to]) => to === reference || to === name)
-    return own.length === 0 ? [name] : own.map(([tag]) => tag)
+    known.add(reference).add(name)
+    const own = mapped.filter(([, to]) => to === reference || to === name).map(([tag]) => tag)
+    // The name of a schema is a value, too, unless the mapping has it.
+    return mapped.some(([tag]) => tag === name) ? own : [...own, name]
   })
+  // A value that is mapped to another schema may be one of an alternative, such as of a subtype.
+  if (mapped.some(([, to]) => !known.has(to))) return undefined
   if (tags.some((each) => each.length === 0)) return undefined
   const withTags = (values: readonly string[]): object => ({
     required: [property],

@@ -28,6 +28,7 @@ export interface WritingOptions {
 
 /** What the endpoints are written with. */
 interface Writing extends WritingOptions {
+  readonly document: DocumentObject
   readonly work: Work
   readonly types: SchemaTypes
   /** The schemas that responses are checked against; undefined if they are not checked. */
@@ -45,7 +46,7 @@ export function writeEndpoints(
   const { work } = options
   const types = new SchemaTypes(document, reserved, options)
   const schemas = options.check === true ? new ResponseSchemas(document, options) : undefined
-  const writing: Writing = { ...options, types, schemas, uses: new Set() }
+  const writing: Writing = { ...options, document, types, schemas, uses: new Set() }
   const endpoints = operations.map((operation) => {
     const text = endpointText(operation, writing)
     work.characters(text.length)
@@ -89,7 +90,7 @@ function checkedText({ definitions }: ResponseSchemas): string {
 }
 
 function endpointText(operation: Operation, writing: Writing): string {
-  const { types, uses, largeNumbers } = writing
+  const { uses, largeNumbers } = writing
   uses.add('endpoint')
   const { key, name, summary, method, path, body } = operation
   const lines = [`name: ${literal(name)},`]
@@ -100,7 +101,7 @@ function endpointText(operation: Operation, writing: Writing): string {
   lines.push(...group('parameters', own.map(withoutRequired)))
   lines.push(...group('query', operation.query), ...group('headers', operation.headers))
   if (body !== undefined) lines.push(...bodyLines(body, writing))
-  const response = responseType(operation, types)
+  const response = responseType(operation, writing)
   if (response !== undefined) lines.push(`response: ${responseText(operation, response, writing)},`)
   const { as, accept } = operation.responses
   if (as !== undefined) lines.push(`as: ${literal(as)},`)
@@ -114,7 +115,7 @@ function endpointText(operation: Operation, writing: Writing): string {
 function responseText(
   { responses: { contents, as } }: Operation,
   type: string,
-  { schemas, uses, work }: Writing,
+  { document, schemas, uses, work }: Writing,
 ): string {
   if (schemas === undefined) {
     uses.add('typed')
@@ -123,7 +124,7 @@ function responseText(
   uses.add('jsonSchemas')
   const all = contents.map((each) => {
     if (each === null) return { type: 'null' }
-    return schemas.schemaOf(as === 'lines' ? linesSchema(each.schema) : each.schema)
+    return schemas.schemaOf(as === 'lines' ? linesSchema(document, each.schema) : each.schema)
   })
   const [only = true] = all
   const text = dataText(all.length === 1 ? only : { anyOf: all })
@@ -152,12 +153,15 @@ function bodyTypeText(body: RequestContent, types: SchemaTypes): string {
   return types.typeOf(body.schema, body.place, kind === 'multipart')
 }
 
-function responseType({ responses }: Operation, types: SchemaTypes): string | undefined {
+function responseType({ responses }: Operation, { document, types }: Writing): string | undefined {
   const { contents, as } = responses
   if (as === 'text') return undefined
   const all = contents.map((each) => {
     if (each === null) return 'null'
-    return types.typeOf(as === 'lines' ? linesSchema(each.schema) : each.schema, each.place)
+    return types.typeOf(
+      as === 'lines' ? linesSchema(document, each.schema) : each.schema,
+      each.place,
+    )
   })
   const distinct = [...new Set(all)]
   return distinct.length === 0 || distinct.includes('unknown') ? undefined : distinct.join(' | ')

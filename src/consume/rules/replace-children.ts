@@ -42,11 +42,14 @@ export function parentRows(
   if (from === null || children === undefined) return { found, unknown }
   const withRows = new Set(reader.rows(from).map(({ parent_id }) => parent_id))
   const emptyKind = reading?.entries?.includes(from) === true ? 'object' : 'array'
+  const isZipped = reading?.zip?.includes(from) === true
   for (const { path, rows } of allTables(tables)) {
     if (path !== null && !from.startsWith(`${path}/`)) continue
     const column = path === null ? from : from.slice(path.length + 1)
     const hasArray = (row: TableRow): boolean =>
-      withRows.has(row.id) || row.empty?.[column] === emptyKind
+      withRows.has(row.id) ||
+      row.empty?.[column] === emptyKind ||
+      (isZipped && hasEmptyArray(row, column))
     if (!rows.some(hasArray)) continue
     for (const row of rows) {
       const values = Object.fromEntries(children.map((name) => [name, valueIn(row, path, name)]))
@@ -83,6 +86,15 @@ export function parentRows(
         return null
     }
   }
+}
+
+/** Returns whether an object of parallel arrays has empty ones. */
+function hasEmptyArray({ empty = {} }: TableRow, column: string): boolean {
+  const start = `${column}/`
+  return Object.keys(empty).some((name) => {
+    const isMember = name.startsWith(start) && !name.slice(start.length).includes('/')
+    return isMember && empty[name] === 'array'
+  })
 }
 
 /** The children of the rows of a rule. */

@@ -119,6 +119,11 @@ export function readAs<Response, const Options extends ReadOptions<NoInfer<Place
   const reading = completeOptions(`readAs ${endpoint.name}`, readingShape, options)
   const seen = new Map<string, string>()
   const mistakes: Mistake[] = []
+  if (endpoint.reading !== undefined)
+    mistakes.push({
+      place: `readAs ${endpoint.name}`,
+      advice: 'has an endpoint that readAs returned: give all options to one readAs',
+    })
   for (const [name, paths] of Object.entries(reading)) {
     for (const path of paths) {
       const other = seen.get(path)
