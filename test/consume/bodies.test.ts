@@ -256,6 +256,19 @@ describe('a file', () => {
     while (!state.ended) await new Promise((resolve) => setTimeout(resolve, 10))
   })
 
+  test('that has no bytes yet does not delay a status for the headers', async () => {
+    const early = await startServer((_request, response) => {
+      respond(response, {}, 413)
+    })
+    const to = connection({ ...local, baseUrl: early.url })
+    const upload = endpoint(to, {
+      ...{ name: 'up', method: 'POST', path: '/', body: typed<unknown>(), bodyType: 'text/plain' },
+    })
+    const body = file(new ReadableStream({ pull: () => new Promise(() => undefined) }))
+    expect(await rejection(upload.call({ body }))).toMatchObject({ code: 'STATUS', status: 413 })
+    await early.close()
+  })
+
   test.each([
     ['has more bytes than maxBytes', { maxBytes: 2 }, 'has more than 2 bytes'],
     ['has more bytes than its size', { size: 2 }, 'has more bytes than its size states'],

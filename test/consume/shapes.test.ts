@@ -330,7 +330,7 @@ describe('replaced children', () => {
     into,
     upsertBy,
     replace: { children: ['note'] },
-    set: { name: 'no', of: ({ parent }) => parent.id ?? '', note: { root: 'shop' } },
+    set: { name: 'no', of: ({ parent }) => parent.id, note: { root: 'shop' } },
   })
 
   test.each([

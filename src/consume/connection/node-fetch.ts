@@ -107,6 +107,8 @@ function sendBody(request: ClientRequest, body: Body, fail: (error: unknown) => 
     request.end(body)
     return
   }
+  // Before the first chunk, which may take long: the other service may reject the request by its headers.
+  request.flushHeaders()
   pipeline(Readable.fromWeb(body as WebStream), request, (error) => {
     if (error) fail(error)
   })

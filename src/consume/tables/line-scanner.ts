@@ -10,6 +10,7 @@ export class LineScanner {
   readonly #limits: ElementLimits
   readonly #held: ByteBuffer
   #lines = 0
+  #isFirst = true
 
   constructor(limits: ElementLimits) {
     this.#limits = limits
@@ -34,7 +35,8 @@ export class LineScanner {
 
   *#take(): Generator<Json, void, undefined> {
     const text = this.#held.takeText()
-    const line = this.#lines === 0 && text.startsWith('\uFEFF') ? text.slice(1) : text
+    const line = this.#isFirst && text.startsWith('\uFEFF') ? text.slice(1) : text
+    this.#isFirst = false
     if (line.trim() === '') return
     const { maxElements, maxDepth, largeNumbers } = this.#limits
     if (++this.#lines > maxElements)
