@@ -240,3 +240,18 @@ test('the Accept header is that of the format, of the connection or of the endpo
     'application/vnd.api+json',
   ])
 })
+
+test('a byte order mark begins the first line only, also of lines that are read one by one', async () => {
+  const read = (): Promise<unknown[]> =>
+    readStream(asLines, {}, async ({ body }) => {
+      const found: unknown[] = []
+      for await (const each of readElements(body, { items: null, lines: true })) found.push(each)
+      return found
+    })
+  answer = { type: lines, body: '\ufeff1\n2' }
+  expect((await asLines.call({})).body).toEqual([1, 2])
+  expect(await read()).toEqual([1, 2])
+  answer = { type: lines, body: '\n\ufeff1' }
+  expect(await rejection(asLines.call({}))).toMatchObject({ code: 'INVALID_JSON' })
+  expect((await rejection(read())).message).toBe('A line of the response is not valid JSON.')
+})
