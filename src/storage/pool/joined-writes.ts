@@ -206,8 +206,13 @@ export class JoinedWrites {
 }
 
 function byTarget(one: WaitingWrite, other: WaitingWrite): number {
-  const [a = '', b = ''] = [one.write.target, other.write.target]
+  const [a = '', b = ''] = [targetOf(one), targetOf(other)]
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** Returns the row that an update changes. Inserts of one key are joined: if their statement fails, the first one wins. */
+function targetOf({ write: { kind, target } }: WaitingWrite): string | undefined {
+  return kind === 'update' ? target : undefined
 }
 
 /**
@@ -223,19 +228,20 @@ function togetherWith(
   const now = runtime.performanceNow()
   const hasEnded = ({ deadline = Infinity }: WaitingWrite): boolean => deadline <= now
   if (hasEnded(waiting)) return [waiting]
-  const targets = new Set([waiting.write.target])
+  const targets = new Set([targetOf(waiting)])
   const chosen = [waiting]
   for (const one of queue) {
     if (chosen.length >= most) break
-    const { target } = one.write
+    const target = targetOf(one)
     const isRepeated = target !== undefined && targets.has(target)
     if (one === waiting || isRepeated || hasEnded(one)) continue
     targets.add(target)
     chosen.push(one)
   }
   const count = 2 ** Math.floor(Math.log2(chosen.length))
+  const inOrder = chosen.slice(0, count).sort((a, b) => queue.indexOf(a) - queue.indexOf(b))
   // Statements of several processes lock their rows in the same order, so that they do not wait for each other.
-  return chosen.slice(0, count).sort(byTarget)
+  return inOrder.sort(byTarget)
 }
 
 /** Returns when the last request of writes ends: the end of one must not be that of the others. Undefined: never. */
