@@ -151,6 +151,7 @@ function reply(
 ): MaybePromise<ServiceReply> {
   const { security, runtime, headers, cache, idempotency } = dependencies
   const { request, target, route, view, principal, language, budget } = admitted
+  budget.requireLeft()
   const { collection } = view
   const query = security.cleanQuery(route.query)
   const ignoredWarnings = request.header(headers.ignoreWarnings)

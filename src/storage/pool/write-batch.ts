@@ -36,6 +36,8 @@ export class WriteBatch {
   readonly #waiting: WaitingWrite[] = []
   readonly #targets = new Set<string>()
   #values = 0
+  #hasUpdates = false
+  #hasNumbered = false
 
   constructor(tables: Tables, runs: BatchRuns) {
     this.#tables = tables
@@ -43,8 +45,11 @@ export class WriteBatch {
   }
 
   /** Returns whether a write can run with the others. */
-  accepts({ collection, target, statement }: JoinableWrite): boolean {
+  accepts({ kind, collection, target, statement }: JoinableWrite): boolean {
+    // An update may mean the row that an insert is numbered as.
+    const mayMeet = kind === 'update' ? this.#hasNumbered : target === undefined && this.#hasUpdates
     return (
+      !mayMeet &&
       this.#waiting[0]?.write.collection === collection &&
       (target === undefined || !this.#targets.has(target)) &&
       this.#waiting.length < maxWrites &&
@@ -54,8 +59,10 @@ export class WriteBatch {
 
   /** Adds a write. Resolves to its complete row, or to undefined if there is none. */
   add({ write, alone }: BatchedWrite): Promise<Row | undefined> {
-    const { target, statement } = write
-    if (target !== undefined) this.#targets.add(target)
+    const { kind, target, statement } = write
+    if (kind === 'update') this.#hasUpdates = true
+    if (target === undefined) this.#hasNumbered = true
+    else this.#targets.add(target)
     this.#values += statement.values.length
     return new Promise((settle) => {
       this.#waiting.push({ write, alone, settle })
