@@ -10,6 +10,9 @@ const proofs = {
   'mariadb-server': () => '/usr/sbin/mariadbd',
   'galera-4': () => galeraLibrary,
   rsync: () => '/usr/bin/rsync',
+  patroni: () => '/usr/bin/patroni',
+  'etcd-server': () => '/usr/bin/etcd',
+  haproxy: () => '/usr/sbin/haproxy',
 } as const satisfies Readonly<Record<string, () => string>>
 
 /** A Debian package. */
