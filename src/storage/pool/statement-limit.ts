@@ -56,9 +56,9 @@ export class StatementLimit {
     return wanted
   }
 
-  /** Returns after how many milliseconds without a response a statement is given up. */
+  /** Returns after how many milliseconds without a response a statement is given up: later than by the server. */
   maxWait(): number {
-    return Math.min(this.#full, Math.max(0, this.#left())) + this.#grace
+    return Math.min(this.#full, Math.max(0, this.#left()) + toleranceMilliseconds) + this.#grace
   }
 
   #left(): number {

@@ -9,6 +9,8 @@ export async function openService(): Promise<void> {
   await service.ready()
   const key = process.env.API_KEY
   if (key === undefined) return
-  await service.users.ensure({ user: 'developer', roles: ['Administrator'] })
+  // In production, administrators are added by the command line.
+  const roles = process.env.NODE_ENV === 'production' ? [] : ['Administrator']
+  await service.users.ensure({ user: 'developer', roles })
   await service.keys.ensure({ user: 'developer', key })
 }

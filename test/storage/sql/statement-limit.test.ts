@@ -14,3 +14,14 @@ test('a time-out that the server may not have is set again', () => {
   expect(limit.change(false)).toBe(30_000)
   expect(limit.change(false)).toBeUndefined()
 })
+
+test('a statement is given up by the client later than by the server', () => {
+  const limit = new StatementLimit(30_000, 1_000)
+  limit.use(performance.now() + 5_000)
+  const first = Number(limit.change(false))
+  limit.use(performance.now() + 4_500)
+  expect(limit.change(false)).toBeUndefined()
+  expect(limit.maxWait()).toBeGreaterThan(first)
+  limit.use(undefined)
+  expect(limit.maxWait()).toBe(31_000)
+})
