@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
@@ -267,6 +268,40 @@ describe('a file', () => {
     const body = file(new ReadableStream({ pull: () => new Promise(() => undefined) }))
     expect(await rejection(upload.call({ body }))).toMatchObject({ code: 'STATUS', status: 413 })
     await early.close()
+  })
+
+  test.each([
+    [
+      'a stream of the web',
+      (closed: () => void) =>
+        new ReadableStream<Uint8Array>({
+          pull: () => new Promise(() => undefined),
+          cancel: closed,
+        }),
+    ],
+    [
+      'a stream of Node',
+      (closed: () => void) =>
+        new Readable({
+          read: () => undefined,
+          destroy(error, done) {
+            closed()
+            done(error)
+          },
+        }),
+    ],
+  ])('closes %s whose bytes it awaits when the call is aborted', async (_what, open) => {
+    const control = new AbortController()
+    let body: FilePart | undefined
+    const closed = new Promise<void>((resolve) => {
+      body = file(open(resolve))
+    })
+    const call = post('application/octet-stream').call({ body }, { signal: control.signal })
+    const failed = rejection(call)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    control.abort(new Error('enough'))
+    expect((await failed).message).toBe('enough')
+    await closed
   })
 
   test.each([

@@ -97,10 +97,14 @@ export function isRereadable({ content }: FilePart): boolean {
   return isHeld || content instanceof Blob || typeof content === 'function'
 }
 
-/** Reads the bytes of a file. Rejects with FILE_FAILED if it can't be read or does not have the size that it states. */
+/**
+ * Reads the bytes of a file. Rejects with FILE_FAILED if it can't be read or does not have the size that it states. If
+ * `ended` aborts, its stream is closed, also while a chunk is awaited.
+ */
 export async function* readFile(
   part: FilePart,
   endpoint: string,
+  ended: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { content, size, maxBytes } = part
   const fail = (reason: string, cause?: unknown): CallError =>
@@ -111,7 +115,7 @@ export async function* readFile(
     return
   }
   let length = 0
-  const chunks = readChunks(content as Blob | FileStream | (() => FileStream), fail)
+  const chunks = readChunks(content as Blob | FileStream | (() => FileStream), ended, fail)
   for await (const chunk of chunks) {
     length += chunk.byteLength
     if (length > maxBytes) throw fail(`has more than ${maxBytes} bytes`)
@@ -126,6 +130,7 @@ const sentStreams = new WeakSet<object>()
 
 async function* readChunks(
   content: Blob | FileStream | (() => FileStream),
+  ended: AbortSignal,
   fail: (reason: string, cause?: unknown) => CallError,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (typeof content !== 'function' && !(content instanceof Blob)) {
@@ -133,15 +138,49 @@ async function* readChunks(
       throw fail('is a stream that was sent before; give a function that returns a new stream')
     sentStreams.add(content)
   }
+  let close = (): void => undefined
+  const onEnd = (): void => close()
+  ended.addEventListener('abort', onEnd)
   try {
     const opened = typeof content === 'function' ? content() : content
     const stream = opened instanceof Blob ? opened.stream() : opened
-    for await (const chunk of stream as AsyncIterable<unknown>) {
+    const source = sourceOf(stream as AsyncIterable<unknown>)
+    close = source.close
+    for await (const chunk of source.chunks) {
       if (!(chunk instanceof Uint8Array)) throw new TypeError('A chunk of the stream has no bytes.')
       yield chunk
     }
   } catch (cause) {
     throw fail('could not be read', cause)
+  } finally {
+    ended.removeEventListener('abort', onEnd)
+  }
+}
+
+/** Returns the chunks of a stream, and what closes it while one of them is awaited. */
+function sourceOf(stream: AsyncIterable<unknown>) {
+  if (stream instanceof ReadableStream) {
+    const reader = (stream as ReadableStream<unknown>).getReader()
+    const ignore = (): undefined => undefined
+    return { chunks: read(reader), close: () => void reader.cancel().catch(ignore) }
+  }
+  const { destroy } = stream as { readonly destroy?: unknown }
+  const close = typeof destroy === 'function' ? () => void Reflect.apply(destroy, stream, []) : none
+  return { chunks: stream, close }
+}
+
+// Other iterables end when they have returned their chunk.
+const none = (): void => undefined
+
+async function* read(reader: ReadableStreamDefaultReader<unknown>): AsyncGenerator<unknown> {
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    await reader.cancel()
   }
 }
 

@@ -96,7 +96,8 @@ function contentOf(
     canOpen: () => !(isOnce && isOpened),
     open: () => {
       isOpened = true
-      return streamOf(bytesOf(contents, endpoint))
+      const ended = new AbortController()
+      return streamOf(bytesOf(contents, endpoint, ended.signal), ended)
     },
   }
 }
@@ -104,15 +105,19 @@ function contentOf(
 async function* bytesOf(
   contents: readonly (Uint8Array | FilePart)[],
   endpoint: string,
+  ended: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for (const each of contents) {
-    if (isFile(each)) yield* readFile(each, endpoint)
+    if (isFile(each)) yield* readFile(each, endpoint, ended)
     else yield each
   }
 }
 
 // Without a queue: a chunk is read when the connection can take it.
-function streamOf(chunks: AsyncGenerator<Uint8Array, void, undefined>): ReadableStream<Uint8Array> {
+function streamOf(
+  chunks: AsyncGenerator<Uint8Array, void, undefined>,
+  ended: AbortController,
+): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
@@ -120,8 +125,10 @@ function streamOf(chunks: AsyncGenerator<Uint8Array, void, undefined>): Readable
         if (done === true) controller.close()
         else controller.enqueue(value)
       },
-      cancel: async () => {
-        await chunks.return()
+      // A source may never return the chunk that is awaited.
+      cancel() {
+        ended.abort()
+        chunks.return().catch(() => undefined)
       },
     },
     { highWaterMark: 0 },
