@@ -172,7 +172,7 @@ function sourceOf(stream: AsyncIterable<unknown>) {
 // Other iterables end when they have returned their chunk.
 const none = (): void => undefined
 
-async function* read(reader: ReadableStreamDefaultReader<unknown>): AsyncGenerator<unknown> {
+async function* read(reader: ReadableStreamDefaultReader<unknown>): AsyncGenerator {
   try {
     for (;;) {
       const { done, value } = await reader.read()
