@@ -15,7 +15,7 @@ const compilation: Steps = {
     await command('tsc', '-p', 'src/explorer/assets')()
     return command('tsc', '-p', 'src/console/app')()
   },
-  lint: command('eslint', '.', '--max-warnings', '0'),
+  lint: command('eslint', '.', '--ignore-pattern', 'test/**', '--max-warnings', '0'),
   architecture: command('vitest', 'run', 'test/project'),
 }
 
@@ -42,6 +42,8 @@ const others: Steps = {
   unused: command('knip', '--no-progress'),
   shape: checkShape,
   reference: command('npm', 'run', 'reference'),
+  // With the sources in one process, it would need nearly all of the memory that Node allows.
+  'lint-tests': command('eslint', 'test', '--max-warnings', '0'),
 }
 
 /** Only by name: measures of what runs, which nothing depends on. */
