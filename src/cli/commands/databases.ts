@@ -76,8 +76,7 @@ export const databaseCommands: readonly Command[] = [
       {
         name: 'role',
         value: 'name',
-        description:
-          'A role of the user of the keys (default: Administrator, if there are no other users)',
+        description: 'A role of the user of the keys (default: Administrator)',
         repeats: true,
       },
       { name: 'new-key', description: 'Create another key and show it once' },
@@ -125,7 +124,7 @@ export const databaseCommands: readonly Command[] = [
         name: 'allow',
         value: 'kind',
         choices: ['rename', 'rebuild', 'drop', 'nulls', 'require', 'order'],
-        description: 'Such changes',
+        description: 'Change',
         repeats: true,
       },
       fill,

@@ -52,7 +52,7 @@ export const toolCommands: readonly Command[] = [
         name: 'large-numbers',
         value: 'how',
         choices: ['reject', 'string', 'exact'],
-        description: 'What happens to numbers in responses that a double can not hold',
+        description: 'Numbers that no double holds',
       },
     ],
     withoutService: true,
