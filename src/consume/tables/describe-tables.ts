@@ -1,6 +1,7 @@
+import { completeOptions } from '../../checks/options.ts'
 import { isJsonNumber } from '../../protocol/json-number.ts'
 import type { Json } from '../../protocol/json.ts'
-import { flatten, type FlattenOptions } from './flatten.ts'
+import { flattenShape, flattenWithin, type FlattenOptions } from './flatten.ts'
 import { allTables } from './table.ts'
 
 /** A table of a response, as {@link describeTables} returns it. */
@@ -21,12 +22,13 @@ export interface ColumnDescription {
   readonly inEveryRow: boolean
 }
 
-/** Returns the tables of a response with their columns and types. Throws as {@link flatten} does. */
+/** Returns the tables of a response with their columns and types. Throws as `flatten` does. */
 export function describeTables(
   response: unknown,
   options: FlattenOptions = {},
 ): readonly TableDescription[] {
-  return allTables(flatten(response as Json, options)).map(({ path, rows, columns }) => ({
+  const complete = completeOptions('describeTables', flattenShape, options)
+  return allTables(flattenWithin(response as Json, complete)).map(({ path, rows, columns }) => ({
     path,
     rows: rows.length,
     columns: [...columns].map((name) => {
