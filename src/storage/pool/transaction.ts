@@ -143,10 +143,15 @@ export class PoolTransaction implements StorageTransaction {
       },
     })
     const added = batch.add({ write, alone })
-    this.#inTurn(() => {
+    const close = (): void => {
       if (this.#batch === batch) this.#batch = undefined
+    }
+    this.#inTurn(() => {
+      close()
       return batch.run()
     }).catch((error: unknown) => {
+      // The transaction may have ended before its turn.
+      close()
       batch.fail(error)
     })
     this.#batch = batch
