@@ -223,7 +223,6 @@ function createOpening(): Opening {
 }
 
 /**
-/**
  * Returns the storage for the tables of the service itself, whose transactions call no code of the application. Those that
  * no request waits for have the time of one, unless they wait for more than storage. A failure of a commit, which may have
  * been executed, is marked with {@link continues}.
