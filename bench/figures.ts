@@ -6,8 +6,10 @@ import { indexes, measureIndexes } from './indexes.ts'
 import { introspection, measureIntrospection } from './introspection.ts'
 import type { Surroundings } from './measure.ts'
 import { memory } from './memory.ts'
+import { operatorsOn } from './operators.ts'
 import { measureOutbox, outbox } from './outbox.ts'
 import { measureReferences, references } from './references.ts'
+import { relatedOn } from './related.ts'
 import { starts } from './starts.ts'
 import { storedRows } from './stored-rows.ts'
 import { measureTables, tables } from './tables.ts'
@@ -31,6 +33,8 @@ export const figures: Figures[] = [
   { name: outbox, programs: [outbox], measure: () => measureOutbox() },
   { name: references, programs: [references], measure: () => measureReferences() },
   { name: indexes, programs: [indexes], measure: () => measureIndexes() },
+  operatorsOn(['sqlite']),
+  relatedOn(['sqlite']),
   { name: introspection, programs: [], measure: async () => measureIntrospection() },
   { name: check, programs: [check], measure: () => measureCheck() },
 ]

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { programOf } from './build.ts'
+import { createMysqlDatabase } from './mysql.ts'
 import { createSchema } from './postgres.ts'
 import type { StoredFigures } from './servers/stored-rows.ts'
 
@@ -17,23 +18,26 @@ const titles = {
 /** Measures how many items of a response of 10,000 rows a rule stores in a second. `file` is for SQLite. */
 export async function measureStoredRows(file: string): Promise<string> {
   const schema = await createSchema({})
+  const database = await createMysqlDatabase({})
   try {
     const sqlite = await figuresOf(file)
     const postgres = await figuresOf(schema.place)
+    const mariadb = await figuresOf(database.place)
     const names = Object.keys(titles) as (keyof StoredFigures)[]
     const lines = names.map(
-      (name) => `| ${titles[name]} | ${rate(sqlite[name])} | ${rate(postgres[name])} |`,
+      (name) =>
+        `| ${titles[name]} | ${[sqlite, postgres, mariadb].map((each) => rate(each[name])).join(' | ')} |`,
     )
     for (const line of lines) console.log(line)
     return [
       'Items a second that a rule stores of a response with 10,000 rows, in one transaction:',
       '',
-      '| Items | SQLite | PostgreSQL |',
-      '| --- | ---: | ---: |',
+      '| Items | SQLite | PostgreSQL | MariaDB |',
+      '| --- | ---: | ---: | ---: |',
       ...lines,
     ].join('\n')
   } finally {
-    await schema.remove()
+    await Promise.all([schema.remove(), database.remove()])
   }
 }
 

@@ -34,20 +34,25 @@ interface Product {
   readonly maker: string
 }
 
-const storages: readonly (readonly [string, () => StorageAdapter])[] = [
-  [
-    'postgres:',
-    () =>
-      postgresStorage(new Pool({ connectionString: place, connectionTimeoutMillis: 5_000 }), {
-        ensureSchema: true,
-      }),
-  ],
-  [
-    'mysql:',
-    () => mysqlStorage(createPool({ uri: place, connectTimeout: 5_000 }), { ensureSchema: true }),
-  ],
-  ['', () => sqliteStorage(place, { ensureSchema: true })],
-]
+/** A storage, and what ends the connections that this program has made for it. */
+interface Opened {
+  readonly storage: StorageAdapter
+  end?(): Promise<void>
+}
+
+function openPlace(): Opened {
+  const ensureSchema = { ensureSchema: true }
+  if (place.startsWith('postgres:')) {
+    const pool = new Pool({ connectionString: place, connectionTimeoutMillis: 5_000 })
+    return { storage: postgresStorage(pool, ensureSchema), end: () => pool.end() }
+  }
+  if (place.startsWith('mysql:')) {
+    const pool = createPool({ uri: place, connectTimeout: 5_000 })
+    return { storage: mysqlStorage(pool, ensureSchema), end: () => pool.end() }
+  }
+  return { storage: sqliteStorage(place, ensureSchema) }
+}
+
 const fields = {
   title: text(),
   price: decimal({ precision: 10, scale: 2 }),
@@ -71,13 +76,10 @@ const set = { title: 'title', price: 'price', stock: 'stock', maker: 'maker' } a
 const insert = rule(list, { into: lines, set })
 const upsert = rule(list, { into: products, upsertBy: ['sku'], set: { sku: 'sku', ...set } })
 
-const [, storage] = storages.find(([scheme]) => place.startsWith(scheme)) as [
-  string,
-  () => StorageAdapter,
-]
+const { storage, end } = openPlace()
 const service = createService({
   applications: { shop: { collections: { products, lines } } },
-  storage: storage(),
+  storage,
   security: openAccess(),
   report: false,
 })
@@ -111,3 +113,5 @@ const figures: StoredFigures = {
 process.send?.(figures)
 if (process.send === undefined) console.log(figures)
 await service.close()
+// Idle connections of a pool would keep the process.
+await end?.()
