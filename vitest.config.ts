@@ -20,6 +20,8 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    // One second, the default, is too short for background work on a busy machine.
+    expect: { poll: { timeout: 10_000 } },
     dangerouslyIgnoreUnhandledErrors: false,
     coverage: {
       provider: 'v8',

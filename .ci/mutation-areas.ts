@@ -52,7 +52,7 @@ export const mutationAreas: Readonly<Record<string, MutationArea>> = {
     ],
   },
   rights: {
-    code: ['src/definition/rights.ts', 'src/definition/rights-mistakes.ts'],
+    code: ['src/definition/rights.ts', 'src/definition/mistakes/rights.ts'],
     tests: ['test/rights', 'test/definition'],
   },
   request: { code: ['src/request'], tests: ['test/request', 'test/cursors'] },

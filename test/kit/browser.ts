@@ -1,14 +1,23 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import { describe } from 'vitest'
 import { root } from '../../.ci/entries.ts'
 
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+// The first one has no window, and needs a third of the processor time.
+const packages = ['chromium-headless-shell', 'chromium'] as const
+const executablePath =
+  process.env['CHROMIUM'] ?? packages.map((name) => `/usr/bin/${name}`).find(existsSync) ?? ''
+
+/** Declares tests in a browser, which take longer on a busy machine than others. They are skipped where there is none. */
+export function describeInBrowser(name: string, body: () => void): void {
+  describe.skipIf(missingBrowser() !== undefined)(name, { timeout: 60_000 }, body)
+}
 
 /** Why tests in a browser are skipped; undefined if there is one. Throws if a browser is required. */
-export function missingBrowser(): string | undefined {
+function missingBrowser(): string | undefined {
   if (existsSync(executablePath)) return undefined
-  const reason = `no Chromium at ${executablePath} (apt-get install chromium, or set CHROMIUM to its path)`
+  const reason = `no Chromium (apt-get install ${packages[0]}, or set CHROMIUM to its path)`
   if (process.env['REQUIRE_BROWSER'] === '1') throw new Error(reason)
   console.warn(`Tests in a browser are skipped: ${reason}`)
   return reason
@@ -52,7 +61,7 @@ export async function openPage(
   const page = await context.newPage()
   const problems: string[] = []
   const origins = new Set<string>()
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(15_000)
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) problems.push(message.text())
   })

@@ -64,12 +64,20 @@ export const everyCell: readonly Cell[] = bindings.flatMap((binding) =>
  * The combinations of this run. `npm test` takes the storages of this process through the first binding, and every other binding
  * on memory storage, `npm run test:matrix` all others, and its runs with another cache only the first binding.
  */
-export let cells: readonly Cell[] = everyCell.filter(({ binding, storage }) => {
-  const isFirst = binding === bindings[0]
-  if (process.env['CACHE'] !== undefined) return isFirst
-  const isUsual = storage.isRemote !== true && (isFirst || storage === memory)
-  return isUsual !== isMatrix
-})
+export let cells: readonly Cell[] = partOf(
+  everyCell.filter(({ binding, storage }) => {
+    const isFirst = binding === bindings[0]
+    if (process.env['CACHE'] !== undefined) return isFirst
+    const isUsual = storage.isRemote !== true && (isFirst || storage === memory)
+    return isUsual !== isMatrix
+  }),
+)
+
+/** Returns the part of combinations that the environment names: `0/4` is the first quarter. Default: all. */
+function partOf(all: readonly Cell[]): readonly Cell[] {
+  const [part = 0, of = 1] = (process.env['MATRIX_PART'] ?? '0/1').split('/').map(Number)
+  return all.filter((_, index) => index % of === part)
+}
 
 /** Replaces the combinations, before a test file is loaded: `npm run test:openapi` has one of its own. */
 export function replaceCells(others: readonly Cell[]): void {

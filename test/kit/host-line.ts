@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import type { Envelope } from '../../src/entries/index.ts'
 import type { WireItem } from './http-client.ts'
+import { resetSocket } from './reset-socket.ts'
 
 /** A response parsed from the bytes of a connection. */
 export interface LineAnswer {
@@ -81,7 +82,7 @@ export async function openLine(port: number): Promise<Line> {
       return taken
     },
     finish: () => void socket.end(),
-    reset: () => void socket.resetAndDestroy(),
+    reset: () => resetSocket(socket),
     ended: async () => {
       await gone
       // An incomplete response is an error.

@@ -1,5 +1,6 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { resetSocket } from './reset-socket.ts'
 
 /** A server that responds with anything but HTTP that makes sense. */
 export interface HostilePeer {
@@ -80,7 +81,7 @@ export function hostileAnswers(random: Random): readonly Answer[] {
     ...body,
     () => undefined,
     (socket) => socket.destroy(),
-    (socket) => socket.resetAndDestroy(),
+    resetSocket,
     (socket) => socket.write(Buffer.from(Array.from({ length: 500 }, () => random() * 256))),
     (socket) =>
       socket.write('HTTP/1.1 101 Other\r\nupgrade: other\r\nconnection: upgrade\r\n\r\nx'),
@@ -163,7 +164,7 @@ function send(socket: Socket, body: Buffer, random: Random, done: () => void): v
 
 function end(socket: Socket, random: Random, mustEnd: boolean): void {
   const endings = [
-    () => socket.resetAndDestroy(),
+    () => resetSocket(socket),
     () => socket.destroy(),
     () => socket.end(),
     () => (mustEnd ? socket.end() : undefined),

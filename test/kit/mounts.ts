@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
 import express from 'express'
 import { fastify } from 'fastify'
 import { toExpressHandler } from '../../src/entries/express.ts'
@@ -11,6 +12,8 @@ import { listen } from './fastify-app.ts'
 import { nodeApp, startApp } from './hono-app.ts'
 import { openServer } from './server.ts'
 
+const express4 = createRequire(import.meta.url)('express4') as typeof express
+
 /** Where {@link mounts} put a service. */
 export const prefix = '/shop/api'
 
@@ -18,6 +21,8 @@ export const prefix = '/shop/api'
 export const mounts: Readonly<Record<string, (service: RequestHandler) => Promise<Host>>> = {
   'node:http': (service) => openServer(createServer(toNodeHandler(service, { prefix }))),
   Express: (service) => openServer(createServer(express().use(prefix, toExpressHandler(service)))),
+  'Express 4': (service) =>
+    openServer(createServer(express4().use(prefix, toExpressHandler(service)))),
   Fastify: async (service) => {
     const app = fastify()
     await app.register(rowgateFastify, { service, prefix, closeService: false })

@@ -17,7 +17,7 @@ export const address = {
 
 /**
  * Why tests of PostgreSQL are skipped; undefined if a server responds. Rejects if servers are required. Drops what test
- * runs that were killed have left behind.
+ * runs that were killed have left behind, and creates the extension of search indexes.
  */
 export async function missingServer(): Promise<string | undefined> {
   const pool = new Pool({ ...address, max: 1 })
@@ -26,6 +26,10 @@ export async function missingServer(): Promise<string | undefined> {
     for (const { name } of rows.filter((row) => isLeftOver(row.name))) {
       await pool.query(`set client_min_messages = warning; drop schema if exists ${name} cascade`)
     }
+    // Otherwise the schema of a test would get it, and lose it with its end, while others use it. Another process may be first.
+    await pool
+      .query('create extension if not exists pg_trgm with schema public')
+      .catch(() => undefined)
     return undefined
   } catch (error) {
     if (process.env['REQUIRE_SERVERS'] === '1') throw error

@@ -1,5 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
+import { resetSocket } from './reset-socket.ts'
 
 /** A TCP proxy before a server, with which a test disturbs the network. */
 export interface Proxy {
@@ -104,10 +105,4 @@ export async function startProxy(first: Address): Promise<Proxy> {
       await new Promise((resolve) => listener.close(resolve))
     },
   }
-}
-
-// Node can't reset a socket that is being ended: it keeps its handle for as long as the process runs.
-function resetSocket(socket: Socket): void {
-  if (socket.writableEnded) socket.destroy()
-  else socket.resetAndDestroy()
 }

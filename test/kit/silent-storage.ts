@@ -36,7 +36,7 @@ export function silentStorage(inner: StorageAdapter): SilentStorage {
       return on.delete(...given)
     },
   })
-  const { filterText: _, ...rest } = inner
+  const { filterText: _text, filterTexts: _texts, ...rest } = inner
   const storage: StorageAdapter = {
     ...rest,
     supports: { ...inner.supports, textPages: false },

@@ -94,6 +94,18 @@ function watched(
       storageCalls.push(`filter ${collection.name}`)
       return storage.filter(collection, query)
     },
+    ...(storage.filterText !== undefined && {
+      filterText: (collection, query) => {
+        storageCalls.push(`filter ${collection.name} as text`)
+        return storage.filterText?.(collection, query)
+      },
+    }),
+    ...(storage.filterTexts !== undefined && {
+      filterTexts: (collection, queries) => {
+        storageCalls.push(`filter ${queries.length} times ${collection.name}`)
+        return storage.filterTexts?.(collection, queries)
+      },
+    }),
     transaction: (options, work) => {
       storageCalls.push(`transaction ${options.mode}`)
       return storage.transaction(options, work)
