@@ -1,7 +1,10 @@
 import { HttpError, type DataProvider } from 'ra-core'
 import { openResources, type Item, type ProviderOptions, type Rejected } from './resource.ts'
 
-/** A data provider of react-admin. A resource is a collection of the application. */
+/**
+ * A data provider of react-admin. A resource is a collection of the application. Filters with operators are inputs with a
+ * source such as `quantity.gte`.
+ */
 export function reactAdminDataProvider(options: ProviderOptions): DataProvider {
   const open = openResources(options)
 
@@ -26,11 +29,7 @@ export function reactAdminDataProvider(options: ProviderOptions): DataProvider {
     getOne: async (resource, { id, signal }) => {
       return { data: await open(resource).read(id as string, signal) }
     },
-    getMany: async (resource, { ids }) => {
-      const { collection, keyOf, recordOf } = open(resource)
-      const items = await Promise.all(ids.map((id) => collection.get(keyOf(id as string))))
-      return { data: items.filter((item) => item !== undefined).map(recordOf) }
-    },
+    getMany: (resource, { ids }) => open(resource).readMany(ids as readonly string[]),
     create: (resource, { data }) => {
       const { collection, changesOf, saved } = open(resource)
       return saved(collection.insert(changesOf(data as Item)), rejectedBy)

@@ -2,6 +2,7 @@ import {
   CoreAdminContext,
   useCreate,
   useDelete,
+  useGetMany,
   useGetOne,
   useListController,
   useUpdate,
@@ -18,7 +19,7 @@ afterAll(openDocument())
 /** Renders a hook of react-admin against a service. `answer` is what the user says to warnings and conflicts. */
 async function render<Result>(useHook: () => Result, answer = true) {
   const asked: unknown[] = []
-  const { options, inside, close } = await startSales((question) => {
+  const { options, inside, close, requests } = await startSales((question) => {
     asked.push(...[question].flat())
     return answer
   })
@@ -30,7 +31,7 @@ async function render<Result>(useHook: () => Result, answer = true) {
     hook.unmount()
     await close()
   })
-  return { hook, inside, asked }
+  return { hook, inside, asked, requests }
 }
 
 test('a grid sorts, filters and pages', async () => {
@@ -56,7 +57,26 @@ test('a grid sorts, filters and pages', async () => {
   const sorted = await hook.once(({ data }) => data?.[0]?.id === 23)
   expect(idsOf(sorted)).toEqual([23, 21, 19, 17, 15, 13, 11, 9, 7, 5])
   sorted.setFilters({ q: 'T0' })
-  await hook.once(({ total }) => total === 13)
+  const found = await hook.once(({ total }) => total === 13)
+  // As an input whose source is `quantity.gte`.
+  found.setFilters({ quantity: { gte: 20, lte: 22 } })
+  await hook.once(({ total }) => total === 3)
+})
+
+test('many items are read in one request, or one by one where the collection lists no keys', async () => {
+  const { hook, requests } = await render(() => ({
+    orders: useGetMany('orders', { ids: [3, 1, 99, 2] }),
+    lines: useGetMany('lines', { ids: ['1,b', '1,c', '1,a'] }),
+  }))
+  const { orders, lines } = await hook.once(
+    ({ orders, lines }) => orders.data !== undefined && lines.data !== undefined,
+  )
+  expect(orders.data?.map(({ id }) => id as unknown)).toEqual([3, 1, 2])
+  expect(lines.data?.map(({ id }) => id as unknown)).toEqual(['1,b', '1,a'])
+  const ofOrders = requests.filter((url) => url.includes('/orders'))
+  expect(ofOrders).toHaveLength(1)
+  expect(ofOrders[0]).toContain('?orderId.in=3&orderId.in=1&orderId.in=99&orderId.in=2&')
+  expect(requests).toHaveLength(4)
 })
 
 test('an edit sends what has changed, and its warnings are confirmed', async () => {

@@ -22,11 +22,7 @@ export function refineDataProvider(options: ProviderOptions, url: string): DataP
       return { data: items.map(recordOf), total: count ?? 0 }
     },
     getOne: async ({ resource, id }) => ({ data: await open(resource).read(id) }),
-    getMany: async ({ resource, ids }) => {
-      const { collection, keyOf, recordOf } = open(resource)
-      const items = await Promise.all(ids.map((id) => collection.get(keyOf(id))))
-      return { data: items.filter((item) => item !== undefined).map(recordOf) }
-    },
+    getMany: ({ resource, ids }) => open(resource).readMany(ids),
     create: ({ resource, variables }) => {
       const { collection, changesOf, saved } = open(resource)
       return saved(collection.insert(changesOf(variables as Item)), rejectedBy)
@@ -39,17 +35,40 @@ export function refineDataProvider(options: ProviderOptions, url: string): DataP
   }
 }
 
-/** Returns the conditions of filters. `q` searches; the other filters must be equality. */
+// Those that ignore case have no counterpart.
+const operators: Readonly<Record<string, (value: unknown) => object>> = {
+  ...Object.fromEntries(
+    ['ne', 'lt', 'lte', 'gt', 'gte', 'in'].map((name) => [name, (value) => ({ [name]: value })]),
+  ),
+  nin: (value) => ({ notIn: value }),
+  containss: (value) => ({ contains: value }),
+  startswiths: (value) => ({ startsWith: value }),
+  null: () => ({ isNull: true }),
+  nnull: () => ({ isNull: false }),
+  between: (value) => {
+    const [from, to] = value as readonly unknown[]
+    return { gte: from, lte: to }
+  },
+}
+
+/** Returns the conditions of filters. `q` searches. Filters of one field hold together, apart from equality. */
 function conditionsOf(filters: readonly CrudFilter[]): Item {
-  const conditions = filters
-    .filter(({ value }) => value !== undefined && value !== '')
-    .map((filter) => {
-      if ('field' in filter && filter.operator === 'eq')
-        return [filter.field, filter.value as unknown]
-      if ('field' in filter && filter.field === 'q') return ['q', filter.value as unknown]
-      throw new Error(`The service has no filter ${filter.operator}; use eq.`)
-    })
-  return Object.fromEntries(conditions) as Item
+  const conditions: Record<string, unknown> = {}
+  for (const filter of filters) {
+    const { operator, value } = filter as { operator: string; value: unknown }
+    if (value === undefined || value === '') continue
+    if (!('field' in filter)) throw new Error(`The service has no filter ${operator}.`)
+    const { field } = filter
+    const isEquality = operator === 'eq' || field === 'q'
+    const compared = isEquality ? undefined : operators[operator]?.(value)
+    if (!isEquality && compared === undefined)
+      throw new Error(`The service has no filter ${operator}.`)
+    const others = conditions[field]
+    if (others !== undefined && (isEquality || typeof others !== 'object'))
+      throw new Error(`${field} has a filter besides eq.`)
+    conditions[field] = isEquality ? value : { ...(others as object), ...compared }
+  }
+  return conditions as Item
 }
 
 /** Returns the error that forms of refine show beside their fields. */

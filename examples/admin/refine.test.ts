@@ -1,4 +1,4 @@
-import { Refine, useCreate, useDelete, useOne, useTable, useUpdate } from '@refinedev/core'
+import { Refine, useCreate, useDelete, useMany, useOne, useTable, useUpdate } from '@refinedev/core'
 import { createElement, type ReactNode } from 'react'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { refineDataProvider } from './refine-data-provider.ts'
@@ -10,7 +10,7 @@ afterAll(openDocument())
 /** Renders a hook of refine against a service. `answer` is what the user says to warnings and conflicts. */
 async function render<Result>(useHook: () => Result, answer = true) {
   const asked: unknown[] = []
-  const { options, inside, close } = await startSales((question) => {
+  const { options, inside, close, requests } = await startSales((question) => {
     asked.push(...[question].flat())
     return answer
   })
@@ -22,7 +22,7 @@ async function render<Result>(useHook: () => Result, answer = true) {
     hook.unmount()
     await close()
   })
-  return { hook, inside, asked }
+  return { hook, inside, asked, requests }
 }
 
 test('a grid sorts, filters and pages', async () => {
@@ -46,6 +46,29 @@ test('a grid sorts, filters and pages', async () => {
   filtered.setSorters([{ field: 'id', order: 'desc' }])
   const sorted = await hook.once(({ result }) => result.data[0]?.id === 23)
   expect(idsOf(sorted)).toEqual([23, 21, 19, 17, 15, 13, 11, 9, 7, 5])
+})
+
+test('filters with operators hold together', async () => {
+  const { hook } = await render(() =>
+    useTable({
+      resource: 'orders',
+      filters: {
+        initial: [
+          { field: 'quantity', operator: 'between', value: [20, 24] },
+          { field: 'title', operator: 'ne', value: 't0' },
+        ],
+      },
+    }),
+  )
+  const { result } = await hook.once(({ result: { data } }) => data.length > 0)
+  expect(result.data.map(({ id }) => id)).toEqual([1, 3, 5])
+})
+
+test('many items are read in one request', async () => {
+  const { hook, requests } = await render(() => useMany({ resource: 'orders', ids: [3, 1, 99] }))
+  const { result } = await hook.once(({ result: { data } }) => data.length > 0)
+  expect(result.data.map(({ id }) => id)).toEqual([3, 1])
+  expect(requests).toHaveLength(1)
 })
 
 test('an edit is saved, and its warnings are confirmed', async () => {

@@ -15,6 +15,8 @@ export interface ProviderOptions {
   readonly application: string
   /** The fields of the key of each collection. */
   readonly keys: Readonly<Record<string, readonly string[]>>
+  /** The collections whose definition lets clients list keys: `operators: { orderId: ['in'] }`. Default: none. */
+  readonly listed?: readonly string[]
   /** Asks the user whether to save although there are warnings. */
   readonly confirm: (warnings: readonly string[]) => Promise<boolean>
   /** Shows the user that another one has changed the item, and asks whether to save nevertheless. */
@@ -36,6 +38,9 @@ export function openResources(options: ProviderOptions) {
   const tags = new Map<string, string>()
   return (name: string) => openResource(options, name, tags)
 }
+
+// A list has as many values at most.
+const maxListed = 100
 
 /** The collection of a resource, whose items have an `id`: the key, with commas in a composite one. */
 function openResource(options: ProviderOptions, name: string, tags: Map<string, string>) {
@@ -80,6 +85,32 @@ function openResource(options: ProviderOptions, name: string, tags: Map<string, 
     }
   }
 
+  /** Returns the items that exist, in the order of their ids: in one request for 100 of them, if the collection lists keys. */
+  async function readMany(ids: readonly (string | number)[]): Promise<{ readonly data: never[] }> {
+    const [key = ''] = keyNames
+    if (keyNames.length > 1 || options.listed?.includes(name) !== true) {
+      const items = await Promise.all(ids.map((id) => collection.get(keyOf(id))))
+      return { data: items.filter((item) => item !== undefined).map(recordOf) }
+    }
+    const parts = Array.from({ length: Math.ceil(ids.length / maxListed) }, (_, index) =>
+      ids.slice(index * maxListed, (index + 1) * maxListed),
+    )
+    const pages = await Promise.all(
+      parts.map((part) =>
+        collection.filter({ [key]: { in: part } } as never, { limit: part.length, count: true }),
+      ),
+    )
+    const found = new Map(
+      pages.flatMap(({ items }) => items.map((item) => [String(idOf(item)), item])),
+    )
+    return {
+      data: ids
+        .map((id) => found.get(String(id)))
+        .filter((item) => item !== undefined)
+        .map(recordOf),
+    }
+  }
+
   async function read(id: string | number, signal?: AbortSignal): Promise<never> {
     const found = await collection.getTagged(keyOf(id), signal && { signal })
     return versionOf(found?.item, found?.etag)
@@ -110,6 +141,7 @@ function openResource(options: ProviderOptions, name: string, tags: Map<string, 
     collection,
     keyOf,
     read,
+    readMany,
     recordOf,
     saved,
     update: (id: string | number, values: Item, rejected: SaveError) =>

@@ -19,6 +19,7 @@ const orders = defineCollection(
   {
     key: 'orderId',
     fields: { orderId: integer(), title: text(), quantity: integer() },
+    operators: { orderId: ['in'], quantity: ['gte', 'lte'], title: ['ne'] },
     concurrency: { ifMatch: 'optional' },
   },
   {
@@ -59,13 +60,19 @@ export async function startSales(answer: (question: readonly string[] | Conflict
     { orderId: 1, product: 'a', quantity: 1 },
     { orderId: 1, product: 'b', quantity: 2 },
   ])
-  const server = createServer(toNodeHandler(service))
+  const requests: string[] = []
+  const handler = toNodeHandler(service)
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? '')
+    handler(request, response)
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const options: ProviderOptions = {
     client: createClient({ url: `http://127.0.0.1:${port}` }),
     application: 'sales',
     keys: { orders: ['orderId'], lines: ['orderId', 'product'] },
+    listed: ['orders'],
     confirm: async (warnings) => answer(warnings),
     overwrite: async (conflict) => answer(conflict),
   }
@@ -74,5 +81,5 @@ export async function startSales(answer: (question: readonly string[] | Conflict
     server.closeAllConnections()
     await service.close()
   }
-  return { options, inside, close }
+  return { options, inside, close, requests }
 }

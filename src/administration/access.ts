@@ -1,7 +1,7 @@
 import { defineCollection, type CollectionDefinition } from '../definition/collection.ts'
 import { boolean, instant, integer, json, text, uuid } from '../definition/field.ts'
 import type { Principal } from '../definition/principal.ts'
-import { asStorageCall } from '../events/storage-calls.ts'
+import { asStorageCall } from '../events/units/storage-calls.ts'
 import { equal, type Row } from '../request/query.ts'
 import { changesOf } from '../security/audit.ts'
 import { keyEventNames, securityCollections, userEventNames } from '../security/collections.ts'

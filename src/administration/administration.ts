@@ -1,6 +1,6 @@
 import type { ApplicationDefinition } from '../definition/application.ts'
 import type { CollectionDefinition } from '../definition/collection.ts'
-import { administrationMark } from '../definition/reserved-names.ts'
+import { administrationMark } from '../definition/mistakes/reserved-names.ts'
 import type { AdministrationApplication, ServiceFacts } from '../definition/service-facts.ts'
 import { defaultServiceVersion } from '../protocol/names.ts'
 import { isPasswordProvider } from '../security/provider.ts'

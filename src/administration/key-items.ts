@@ -22,6 +22,8 @@ export interface KeyItem {
   readonly lastUsed: string | null
   readonly state: 'active' | 'expired'
   readonly isSession: boolean
+  /** Only in single items. */
+  readonly requests: null
   readonly key: null
   readonly expiresIn: null
   readonly rotates: null
@@ -98,6 +100,7 @@ function keyItem(context: Context, row: Row, now: Date): KeyItem {
     provider: providerName(context, key.provider),
     state: inactiveReason({ revoked: null, expires }, now) === undefined ? 'active' : 'expired',
     isSession: row['purpose'] === 'session',
+    requests: null,
     ...{ key: null, expiresIn: null, rotates: null, overlap: null },
   }
 }

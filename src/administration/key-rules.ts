@@ -1,6 +1,6 @@
 import { error, warning, type Validation } from '../definition/validation.ts'
 import { equal } from '../request/query.ts'
-import type { KeyProvider } from '../security/provider.ts'
+import { defaultKeyProvider, type KeyProvider } from '../security/provider.ts'
 import { isAdministrator, keyProvidersOf, missingRoles, type Context } from './context.ts'
 import { keyTable, notRevoked, type KeyItem } from './key-items.ts'
 import { itemOf } from './pages.ts'
@@ -102,7 +102,9 @@ function ownerRules(context: Context): readonly Rule[] {
 function newKeyRules(context: Context): readonly Rule[] {
   const providersFor = ({ provider }: KeyDraft): readonly KeyProvider[] => {
     const all = keyProvidersOf(context)
-    return provider === null ? all : all.filter(({ name }) => name === provider)
+    if (provider !== null) return all.filter(({ name }) => name === provider)
+    const usual = defaultKeyProvider(all)
+    return usual === undefined ? all : [usual]
   }
   return [
     error<KeyDraft>('known-provider', {

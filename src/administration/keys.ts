@@ -1,10 +1,11 @@
 import { defineCollection, type CollectionDefinition } from '../definition/collection.ts'
-import { boolean, instant, integer, text, uuid } from '../definition/field.ts'
+import { boolean, instant, integer, json, text, uuid } from '../definition/field.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import type { FilterCall, InsertCall, UpdateCall } from '../definition/serve.ts'
-import { asStorageCall } from '../events/storage-calls.ts'
+import { asStorageCall } from '../events/units/storage-calls.ts'
 import { equal, type Condition } from '../request/query.ts'
 import type { NewKey } from '../security/keys/key-store.ts'
+import { readRequests } from '../security/keys/request-counts.ts'
 import { rightsOf, type Context } from './context.ts'
 import { guarded, rejectionsOf } from './guard.ts'
 import { isSession, keyTable, notRevoked, type KeyItem } from './key-items.ts'
@@ -29,6 +30,12 @@ const uses = {
     readOnly: true,
     description: 'Whether it is a session. Pages contain sessions only if they are filtered by it.',
   }),
+  requests: json({
+    readOnly: true,
+    itemOnly: true,
+    description:
+      'The requests by day of UTC: a list, the oldest day first. Null for a session, whose requests are not counted.',
+  }),
 } as const
 
 const onlySent = { readableBy: [], writableBy: 'everyone' } as const
@@ -36,7 +43,7 @@ const onlySent = { readableBy: [], writableBy: 'everyone' } as const
 /** Returns the collection of the keys that are not revoked. */
 export function keyCollection(context: Context): CollectionDefinition {
   const table = () => keyTable(context, [notRevoked])
-  const item = (keyId: string) => itemOf(table(), equal('keyId', keyId))
+  const item = (keyId: string) => withRequests(context, itemOf(table(), equal('keyId', keyId)))
   return defineCollection(
     {
       description: 'API keys that are not revoked. An insert creates a key, and shows it once.',
@@ -110,12 +117,20 @@ export function revokedKeyCollection(context: Context): CollectionDefinition {
       serve: {
         filter: (call) => asStorageCall(call, () => keyPage(context, call, revoked)) as never,
         get: (call) =>
-          asStorageCall(call, () =>
-            itemOf(keyTable(context, [revoked]), equal('keyId', call.key)),
-          ) as never,
+          asStorageCall(call, () => {
+            const table = keyTable(context, [revoked])
+            return withRequests(context, itemOf(table, equal('keyId', call.key)))
+          }) as never,
       },
     },
   )
+}
+
+async function withRequests(context: Context, reading: Promise<KeyItem | undefined>) {
+  const item = await reading
+  if (item === undefined || item.isSession) return item
+  const { storage, now } = context.host()
+  return { ...item, requests: await readRequests(storage, item.keyId, now()) }
 }
 
 function keyPage(context: Context, call: FilterCall<CollectionShape>, base: Condition) {

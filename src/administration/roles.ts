@@ -1,6 +1,6 @@
 import { defineCollection, type CollectionDefinition } from '../definition/collection.ts'
 import { boolean, integer, json, text } from '../definition/field.ts'
-import { asStorageCall } from '../events/storage-calls.ts'
+import { asStorageCall } from '../events/units/storage-calls.ts'
 import { securityCollections } from '../security/collections.ts'
 import { rolesIn } from '../security/users/user-changes.ts'
 import { readFitting } from '../storage/fitting-rows.ts'

@@ -3,18 +3,20 @@ import { isUuid } from '../definition/field-type.ts'
 import { boolean, instant, integer, text, uuid } from '../definition/field.ts'
 import type { Principal } from '../definition/principal.ts'
 import { error } from '../definition/validation.ts'
-import { asStorageCall } from '../events/storage-calls.ts'
+import { asStorageCall } from '../events/units/storage-calls.ts'
 import { equal } from '../request/query.ts'
 import { actOfPrincipal, optionOf, type Act } from '../security/actor.ts'
+import { checkedHashOf } from '../security/basic/checked-password.ts'
 import { securityCollections } from '../security/collections.ts'
 import type { ApiKeyProvider } from '../security/keys/api-key.ts'
-import { revokeKey, type Moment } from '../security/keys/key-changes.ts'
+import { readableKeys, revokeKey, type Moment } from '../security/keys/key-changes.ts'
 import { inactiveReason } from '../security/keys/key-lifetime.ts'
 import { storedKey, type StoredKey } from '../security/keys/key-row.ts'
 import type { KeyProvider } from '../security/provider.ts'
+import { lockedUser } from '../security/users/user-changes.ts'
 import type { User } from '../security/users/user-store.ts'
 import type { StorageTransaction } from '../storage/adapter.ts'
-import { filterFitting, readFitting } from '../storage/fitting-rows.ts'
+import { filterFitting } from '../storage/fitting-rows.ts'
 import { table } from '../storage/table.ts'
 import { keyProvidersOf, type Context } from './context.ts'
 import { isSession, keyTable, notRevoked, type KeyItem } from './key-items.ts'
@@ -27,7 +29,7 @@ const maxMinutes = 30
 /** The number of active sessions that a user can have. */
 const maxSessions = 100
 
-const { keys } = securityCollections
+const { keys, users } = securityCollections
 
 interface SessionDraft {
   readonly expiresIn: number | null
@@ -120,6 +122,7 @@ async function createSession(context: Context, principal: Principal, minutes: nu
     purpose: 'session',
     within: async (transaction, create) => {
       const user = principal.user ?? ''
+      if (context.facts.hasUsers) await requirePassword(transaction, user, checkedHashOf(principal))
       await requireActive(transaction, principal, context.host().now())
       await makeRoom(transaction, user, { at: context.host().now(), by })
       return create()
@@ -129,6 +132,24 @@ async function createSession(context: Context, principal: Principal, minutes: nu
     { user: principal.user ?? '', provider: provider?.identifier ?? '', expiresIn },
     optionOf(act),
   )
+}
+
+/**
+ * Locks the user. Throws a TypeError if the password was changed since the request was authenticated by it: the sessions of
+ * the user were revoked with that. A change at the same time waits, and then sees the session.
+ */
+async function requirePassword(
+  transaction: StorageTransaction,
+  user: string,
+  checked: string | undefined,
+): Promise<void> {
+  const row = await lockedUser(transaction, user)
+  if (checked !== undefined && row?.['password'] !== checked)
+    throw new TypeError('keys.create: the password of the caller has changed')
+  const { enabled = null } = row ?? {}
+  // Under snapshot isolation, a transaction that has waited for a lock does not see what was inserted meanwhile. After a
+  // write it is repeated.
+  if (enabled !== null) await table(transaction, users).change({ user }, { enabled })
 }
 
 /**
@@ -148,6 +169,9 @@ async function requireActive(
   if (found === undefined) return
   if (!('row' in found) || inactiveReason(storedKey(found.row), at) !== undefined)
     throw new TypeError('keys.create: the key of the caller is not active any more')
+  const { hash, user } = storedKey(found.row)
+  // As in requirePassword.
+  await table(transaction, keys).change({ hash }, { user })
 }
 
 /**
@@ -160,12 +184,15 @@ async function makeRoom(
   moment: Moment,
 ): Promise<void> {
   const where = { user, purpose: 'session' }
-  const { rows } = await readFitting(transaction, keys, where, { sort: ['created', 'hash'] })
   const isEnded = (key: StoredKey) => inactiveReason(key, moment.at) !== undefined
-  const sessions = rows.map((row) => storedKey(row))
+  const sessions = (await readableKeys(transaction, where)).toSorted(byAge)
   for (const { hash } of sessions.filter(isEnded)) await table(transaction, keys).remove({ hash })
   const active = sessions.filter((key) => !isEnded(key))
   for (const key of active.slice(0, 1 - maxSessions)) await revokeKey(transaction, key, moment)
+}
+
+function byAge(left: StoredKey, right: StoredKey): number {
+  return Date.parse(left.created) - Date.parse(right.created)
 }
 
 /** Returns the provider of the caller's key, or else the first one. */

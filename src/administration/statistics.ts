@@ -2,9 +2,11 @@ import { defineCollection, type CollectionDefinition } from '../definition/colle
 import { boolean, integer, json, text } from '../definition/field.ts'
 import { deploymentCollections, releaseStates } from '../deployment/collections.ts'
 import type { Deployment } from '../deployment/deployment.ts'
-import { asStorageCall } from '../events/storage-calls.ts'
+import { asStorageCall } from '../events/units/storage-calls.ts'
 import { administeredPart } from '../service-part.ts'
 import type { StorageProblem } from '../storage/problem.ts'
+import { allKeys } from '../security/keys/request-counter.ts'
+import { readRequests } from '../security/keys/request-counts.ts'
 import { tableReader } from '../storage/table.ts'
 import { rightsOf, type Context } from './context.ts'
 
@@ -20,6 +22,9 @@ export function statisticsCollection(context: Context): CollectionDefinition {
         connections: json({ required: true, description: 'The pools of connections: a list.' }),
         deliveries: json({ description: 'The deliveries of each outbox, by state.' }),
         builds: json({ description: 'The builds by state.' }),
+        requests: json({
+          description: 'The requests of all keys by day of UTC: a list, the oldest day first.',
+        }),
         isDurable: boolean({ required: true, description: 'Whether rows outlive the process.' }),
       },
     },
@@ -27,7 +32,7 @@ export function statisticsCollection(context: Context): CollectionDefinition {
   )
 }
 
-async function statisticsOf({ host, options: { deployment, outboxes } }: Context) {
+async function statisticsOf({ host, facts, options: { deployment, outboxes } }: Context) {
   const { cache, connections } = host().service.statistics()
   const deliveries: Record<string, unknown> = {}
   for (const [name, outbox] of outboxes)
@@ -37,6 +42,9 @@ async function statisticsOf({ host, options: { deployment, outboxes } }: Context
     connections: plain(connections),
     deliveries: outboxes.size === 0 ? null : plain(deliveries),
     builds: deployment === undefined ? null : plain(await countBuilds(deployment)),
+    requests: facts.hasKeys
+      ? plain(await readRequests(host().storage, allKeys, host().now()))
+      : null,
     isDurable: host().service.isDurable,
   }
 }
@@ -55,6 +63,7 @@ function plain(value: unknown): never {
 
 const inspectedAgainAfter = 60_000
 const maxProblems = 1_000
+const problemKinds = 'table, unfit, reference, duplicate, order or condition.'
 
 /** Returns the collection of tables and rows that can't be published. All rows are read at most once a minute. */
 export function problemCollection(context: Context): CollectionDefinition {
@@ -83,7 +92,7 @@ export function problemCollection(context: Context): CollectionDefinition {
       eventRoles: rightsOf(context, 'problems', ['Filter']),
       fields: {
         number: integer(),
-        kind: text({ required: true, description: 'table, unfit, reference or duplicate.' }),
+        kind: text({ required: true, description: problemKinds }),
         collection: text({ required: true, description: 'application/collection.' }),
         fields: json({ required: true, description: 'The names of the fields: a list.' }),
         message: text({ required: true }),

@@ -1,8 +1,8 @@
 import { equal, type Row } from '../request/query.ts'
 import { securityCollections } from '../security/collections.ts'
-import { accountFields, rolesIn } from '../security/users/user-changes.ts'
+import { sha256 } from '../security/keys/key-text.ts'
+import { accountFields, attributesIn, rolesIn } from '../security/users/user-changes.ts'
 import { userReader } from '../security/users/user-row.ts'
-import type { User } from '../security/users/user-store.ts'
 import { unfitRows, type Context } from './context.ts'
 import { hasValue, itemOf, type ServedTable } from './pages.ts'
 
@@ -13,6 +13,7 @@ export interface UserItem {
   readonly roles: readonly string[]
   readonly attributes: Readonly<Record<string, string | number | boolean | null>> | null
   readonly hasPassword: boolean
+  readonly passwordVersion: string | null
   readonly created: string | null
   /** Whether the stored values could be read. If not, the others stand for them, and the user can't sign in. */
   readonly isReadable: boolean
@@ -43,7 +44,13 @@ export function userTable(context: Context): ServedTable<UserItem> {
         ? itemOfRow({ ...known, created: null }, report)
         : {
             ...{ user: known['user'] as string, enabled: false, roles: [], attributes: {} },
-            ...{ hasPassword: false, created: null, isReadable: false, password: null },
+            ...{
+              hasPassword: false,
+              passwordVersion: null,
+              created: null,
+              isReadable: false,
+              password: null,
+            },
           },
   }
 }
@@ -55,20 +62,23 @@ export function userItem(context: Context, user: string): Promise<UserItem | und
 
 /** Returns the user of a row as it is published. */
 export function itemOfRow(row: Row, report: (error: unknown) => void = () => undefined): UserItem {
-  let read: User | undefined
+  let isReadable = true
   try {
-    read = reader.user(row)
+    reader.user(row)
   } catch (error) {
+    isReadable = false
     report(error)
   }
+  const password = row['password'] ?? null
   return {
     user: row['user'] as string,
     enabled: row['enabled'] as boolean,
     roles: rolesIn(row),
-    attributes: read?.attributes ?? {},
-    hasPassword: (row['password'] ?? null) !== null,
+    attributes: attributesIn(row),
+    hasPassword: password !== null,
+    passwordVersion: password === null ? null : sha256(String(password)).slice(0, 12),
     created: row['created'] as string | null,
-    isReadable: read !== undefined,
+    isReadable,
     password: null,
   }
 }

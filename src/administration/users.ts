@@ -1,7 +1,7 @@
 import { defineCollection, type CollectionDefinition } from '../definition/collection.ts'
 import type { Principal } from '../definition/principal.ts'
 import { boolean, instant, json, text } from '../definition/field.ts'
-import { asStorageCall } from '../events/storage-calls.ts'
+import { asStorageCall } from '../events/units/storage-calls.ts'
 import type { ActorOption } from '../security/actor.ts'
 import { rightsOf, type Context } from './context.ts'
 import { guarded, rejectionsOf } from './guard.ts'
@@ -24,6 +24,12 @@ const fields = (context: Context) => {
       description: 'An object of strings, numbers, booleans and null.',
     }),
     hasPassword: boolean({ description: 'False removes the password.' }),
+    passwordVersion: text({
+      readOnly: true,
+      search: false,
+      includeByDefault: false,
+      description: 'Another value after each change of the password.',
+    }),
     created: instant({ readOnly: true }),
     isReadable: boolean({
       readOnly: true,
@@ -131,8 +137,8 @@ function guardOf(
   })
 }
 
-function stateOf({ enabled, roles, attributes, hasPassword }: UserItem): string {
-  return JSON.stringify([enabled, roles, attributes, hasPassword])
+function stateOf({ enabled, roles, attributes, passwordVersion }: UserItem): string {
+  return JSON.stringify([enabled, roles, attributes, passwordVersion])
 }
 
 function changesOf({ enabled, roles, attributes, hasPassword, password }: Partial<UserItem>) {

@@ -31,7 +31,9 @@ describe.each(everywhere)('users whose stored roles or attributes mean nothing, 
   test('are listed with the others, and written again by a change', async () => {
     const storage = openStorage(on)
     const { ada, client, service, reports } = await openAdministered(on, { storage })
-    for (const user of ['bob', 'cyd']) await service.users.add({ user, roles: ['Sales'] })
+    const attributes = { region: 'South' }
+    for (const user of ['bob', 'cyd'])
+      await service.users.add({ user, roles: ['Sales'], attributes })
     await damage(storage, 'bob', { roles: '{"a":1}' })
     await damage(storage, 'cyd', { attributes: '[]' })
     await client('dan')
@@ -53,6 +55,10 @@ describe.each(everywhere)('users whose stored roles or attributes mean nothing, 
     itemOf(await ada.post(`${path}/bob`, { enabled: false }))
     itemOf(await ada.post(`${path}/cyd`, { attributes: { region: 'North' } }))
     expect((await read()).every(([, , isReadable]) => isReadable)).toBe(true)
+    // What could be read stays.
+    expect(await service.users.get('bob')).toMatchObject({
+      ...{ roles: [], attributes: { region: 'South' } },
+    })
     expect(await service.users.get('cyd')).toMatchObject({
       ...{ roles: ['Sales'], attributes: { region: 'North' } },
     })
@@ -161,6 +167,16 @@ describe('rows that another program has damaged', () => {
       ...['ada', 'cyd', 'dan'],
     ])
     expect(itemsOf(await ada.get('/svc-admin/keys?isSession=true'))).toEqual([])
+    end()
+  })
+
+  test('do not keep sessions that can not be read', async () => {
+    const { ada, run, end } = await damaged()
+    itemOf(await ada.post('/svc-admin/sessions', {}))
+    run(`UPDATE rowgate_keys SET lastUsed = 'never' WHERE purpose = 'session'`)
+    itemOf(await ada.post('/svc-admin/sessions', {}))
+    run(`UPDATE rowgate_keys SET lastUsed = NULL`)
+    expect(itemsOf(await ada.get('/svc-admin/sessions'))).toHaveLength(1)
     end()
   })
 

@@ -30,7 +30,10 @@ describe.each(everywhere)('keys of administration on $name', (on) => {
         expires: '2026-03-01T13:00:00Z',
       },
       ...{ firstUsed: null, lastUsed: null, isSession: false, state: 'active' },
+      requests: expect.any(Array) as unknown,
     })
+    const none = { day: '2026-03-01', requests: 0 }
+    expect((made as { requests: readonly unknown[] }).requests.at(-1)).toEqual(none)
     expect((await createTestClient(service, { key }).get('/shop/orders')).status).toBe(200)
     const again = itemOf(await ada.get(`${path}/${keyId}`))
     expect(again['key']).toBeNull()
@@ -55,6 +58,42 @@ describe.each(everywhere)('keys of administration on $name', (on) => {
       ['changed', 'ada', ['description', 'expires']],
       ['revoked', 'ada', []],
     ])
+  })
+
+  test('count their requests by day, without those of sessions', async () => {
+    const { ada, service, clock } = await openAdministered(on)
+    const [own] = await service.keys.list()
+    const id = String(own?.keyId)
+    const session = itemOf(await ada.post('/svc-admin/sessions', {}))
+    const person = createTestClient(service, { key: String(session['key']) })
+    const lastDays = async (path: string) => {
+      const { requests } = itemOf(await person.get(path)) as {
+        requests: readonly { day: string; requests: number }[]
+      }
+      expect(requests).toHaveLength(30)
+      return requests.slice(-2).map(({ day, requests }) => `${day} ${requests}`)
+    }
+    // The first use is written in the background.
+    const first = ['2026-02-28 0', '2026-03-01 1']
+    await expect.poll(() => lastDays(`${path}/${id}`)).toEqual(first)
+    for (let count = 0; count < 2; count++) await ada.get('/svc-admin/me')
+    clock.pass(1)
+    await ada.get('/svc-admin/me')
+    const second = ['2026-02-28 0', '2026-03-01 4']
+    // An earlier write that ends only now has taken some of them; the rest follows a minute later.
+    const minuteLater = () => {
+      clock.pass(1)
+      return lastDays(`${path}/${id}`)
+    }
+    await expect.poll(minuteLater, { interval: 200, timeout: 5_000 }).toEqual(second)
+    expect(await lastDays('/svc-admin/statistics')).toEqual(second)
+    const sessionPath = `${path}/${String(session['keyId'])}`
+    expect(itemOf(await person.get(sessionPath))['requests']).toBeNull()
+    const page = itemsOf(await person.get(path))
+    expect(page[0]).not.toHaveProperty('requests')
+    const next = itemOf(await person.post(path, { rotates: id }))
+    expect(itemOf(await person.get(`${revokedPath}/${id}`))['requests']).toHaveLength(30)
+    expect(next['requests']).toHaveLength(30)
   })
 
   test('are replaced, at once or with an overlap', async () => {
@@ -136,6 +175,16 @@ describe.each(everywhere)('keys of administration on $name', (on) => {
     const { identifier } = service.keys.providers[0] ?? {}
     for (const absent of ['None', identifier, '-'.repeat(36)])
       expect(itemsOf(await ada.get(`${path}?provider=${String(absent)}`))).toEqual([])
+  })
+
+  test('have the only enabled provider if the request has none', async () => {
+    const off = plainKeys({ name: 'Partners', priority: 3, enabled: false })
+    const { ada } = await openAdministered(on, { security: [...providers(), off] })
+    const created = await ada.post(path, { user: 'ada' })
+    expect(created).toMatchObject({ status: 200, body: { item: { provider: 'API Key' } } })
+    expect(entriesOf(await ada.post(path, { user: 'ada', expiresIn: 525_601 }))).toEqual([
+      'error expiresIn: The provider allows at most 525600 minutes.',
+    ])
   })
 
   test('of the request, and the last ones of the last administrator, are kept', async () => {

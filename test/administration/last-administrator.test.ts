@@ -132,6 +132,22 @@ test('a key that is revoked meanwhile can not be exchanged for a session', async
   expect(await service.keys.list({ user: 'ada' })).toHaveLength(1)
 })
 
+test('a password that is changed meanwhile can not be exchanged for a session', async () => {
+  const { ada, service, state } = await openRacing(async (on) => {
+    await on.update(securityCollections.users, [equal('user', 'ada')], { password: 'another' })
+  })
+  await service.users.change('ada', { password: 'a secret' })
+  const anyone = createTestClient(service)
+  const credential = Buffer.from('ada:a secret').toString('base64')
+  const signIn = () =>
+    anyone.post('/svc-admin/sessions', {}, { headers: { Authorization: `Basic ${credential}` } })
+  itemOf(await signIn())
+  state.isRacing = true
+  expect(entriesOf(await signIn())).toEqual(['error -: There can be no session for this account.'])
+  expect(state.isRacing).toBe(false)
+  expect(itemsOf(await ada.get('/svc-admin/keys?isSession=true'))).toHaveLength(1)
+})
+
 test('a user who was changed since he was read is not overwritten', async () => {
   const { ada, service } = await openAdministered(everywhere[0] as never)
   await service.users.add({ user: 'maria', roles: ['Sales'] })
@@ -144,10 +160,41 @@ test('a user who was changed since he was read is not overwritten', async () => 
   expect((await ada.post(user, { enabled: false }, { headers })).status).toBe(412)
   expect((await ada.delete(user, { headers })).status).toBe(412)
   const now = { 'If-Match': String(changed.headers.get('ETag')) }
-  itemOf(await ada.post(user, { enabled: false }, { headers: now }))
+  const disabled = await ada.post(user, { enabled: false }, { headers: now })
+  itemOf(disabled)
+  // The password is a part of the user that no response contains.
+  const last = { 'If-Match': String(disabled.headers.get('ETag')) }
+  await service.users.change('maria', { password: 'one' })
+  expect((await ada.post(user, { password: 'two' }, { headers: last })).status).toBe(412)
+  const again = { 'If-Match': String((await ada.get(user)).headers.get('ETag')) }
+  await service.users.change('maria', { password: 'three' })
+  expect((await ada.post(user, { password: 'two' }, { headers: again })).status).toBe(412)
 })
 
 describe.each(everywhere)('sessions of a user on $name', (on) => {
+  test('do not outlive a password or a key that ends at the same time', async () => {
+    const { ada, client, service } = await openAdministered(on)
+    await client('bob')
+    const anyone = createTestClient(service)
+    for (let turn = 0; turn < 6; turn++) {
+      await service.users.change('bob', { password: `old ${turn}` })
+      const { key, keyId } = await service.keys.create({ user: 'bob', provider: 'API Key' })
+      const basic = `Basic ${Buffer.from(`bob:old ${turn}`).toString('base64')}`
+      const credentials = [{ Authorization: basic }, { 'X-API-Key': key }, { Authorization: basic }]
+      const signIns = credentials.map((headers) =>
+        anyone.post('/svc-admin/sessions', {}, { headers }),
+      )
+      const changes = [
+        // Over HTTP, the transaction has read users before it waits for a lock.
+        ada.post('/svc-admin/users/bob', { password: `new ${turn}` }),
+        ada.delete(`${path}/${keyId}`),
+      ]
+      await Promise.all(signIns)
+      for (const change of changes) expect((await change).status).toBe(200)
+      expect(itemsOf(await ada.get(`${path}?isSession=true`))).toEqual([])
+    }
+  })
+
   test('are limited, and removed when they have ended', async () => {
     const { ada, service, clock } = await openAdministered(on)
     const path = '/svc-admin/sessions'

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { keepScreenshot } from '../kit/browser.ts'
 import { describeConsole, onScreen, overflow, takeRejections } from './desk.ts'
-import { button, enterPassword, link, openOffice, openSignedIn } from './office.ts'
+import { addPastRequests, button, enterPassword, link, openOffice, openSignedIn } from './office.ts'
 import { violations } from './violations.ts'
 
 const everything = (page: Page): Promise<string> =>
@@ -47,11 +47,11 @@ describeConsole('the console of an administrator', (open) => {
     const { page, service, problems } = await openSignedIn(open)
     await link(page, 'Users').click()
     await page.getByRole('link', { name: 'New user' }).click()
-    await page.getByLabel('user', { exact: true }).fill('maria')
+    await page.getByLabel('User', { exact: true }).fill('maria')
     await page.getByLabel('Sales').check()
     await page.getByLabel('Another role').fill('Sale')
     await page.keyboard.press('Enter')
-    await page.getByLabel('password', { exact: true }).fill('another long password')
+    await page.getByLabel('Password', { exact: true }).fill('another long password')
     await keepScreenshot(page, 'console-new-user')
     await button(page, 'Add user').click()
     await page.getByRole('dialog').getByText('No collection names the role Sale.').waitFor()
@@ -64,7 +64,7 @@ describeConsole('the console of an administrator', (open) => {
     takeRejections(problems, 400)
     await page.getByRole('link', { name: 'Keys of the user' }).click()
     await onScreen(page, 'Keys')
-    expect(await page.getByRole('button', { name: /user = maria/ }).count()).toBe(1)
+    expect(await page.getByRole('button', { name: /User = maria/ }).count()).toBe(1)
   })
 
   test('rejects what would leave no administrator', async () => {
@@ -87,9 +87,9 @@ describeConsole('the console of an administrator', (open) => {
     await service.users.add({ user: 'maria' })
     await link(page, 'Keys').click()
     await page.getByRole('link', { name: 'New key' }).click()
-    await page.getByLabel('user', { exact: true }).fill('maria')
+    await page.getByLabel('User', { exact: true }).fill('maria')
     await page.getByLabel('description').fill('the laptop')
-    await page.getByLabel('expiresIn').selectOption('7 days')
+    await page.getByLabel('Expires in').selectOption('7 days')
     await keepScreenshot(page, 'console-new-key')
     await button(page, 'Create key').click()
     const input = page.getByRole('dialog').getByLabel('Key')
@@ -144,14 +144,17 @@ describeConsole('the console of an administrator', (open) => {
     const build = async (version: string): Promise<void> => {
       await link(page, 'Releases').click()
       await page.getByRole('link', { name: 'New build' }).click()
-      await page.getByLabel('solutionId').selectOption('Shop')
+      await page.getByLabel('Solution ID').selectOption('Shop')
       await page.getByLabel('version').fill(version)
-      await page.getByLabel('releaseNotes').fill('Faster.')
+      await page.getByLabel('Release notes').fill('Faster.')
       await button(page, 'Build').click()
     }
+    let start = (): void => undefined
+    state.buildStart = new Promise((resolve) => (start = resolve))
     await build('1.1')
     await page.getByText(/Building…|Waiting for a worker…/).waitFor()
     await keepScreenshot(page, 'console-building')
+    start()
     await page.getByText('The builder has failed.').waitFor()
     await keepScreenshot(page, 'console-build-failed')
     state.isBuildBroken = false
@@ -184,7 +187,7 @@ describeConsole('the console of an administrator', (open) => {
   test('has an audit trail with actors, and numbers of the service', async () => {
     const { page, service } = await openSignedIn(open)
     await page.goto(page.url().replace(/#.*|$/, '#/users/new?new=1'))
-    await page.getByLabel('user', { exact: true }).fill('maria')
+    await page.getByLabel('User', { exact: true }).fill('maria')
     await button(page, 'Add user').click()
     await onScreen(page, 'maria')
     expect(await service.users.get('maria')).toBeDefined()
@@ -195,6 +198,32 @@ describeConsole('the console of an administrator', (open) => {
     await page.getByText('QA').waitFor()
     await page.getByRole('heading', { name: 'Deliveries of main' }).waitFor()
     await keepScreenshot(page, 'console-service')
+  })
+
+  test('shows the requests of keys by day, as bars and as numbers', async () => {
+    const { page, service, storage } = await openSignedIn(open)
+    const { keyId } = await service.keys.create({ user: 'ada' })
+    const sum = (await addPastRequests(storage, keyId)).toLocaleString('en')
+    const today = new Date().toISOString().slice(0, 10)
+    for (const [screen, title] of [
+      ['service', 'Requests of keys by day'],
+      [`keys/${keyId}`, 'Requests by day'],
+    ] as const) {
+      await page.goto(page.url().replace(/#.*|$/, `#/${screen}`))
+      const chart = page.locator('section').filter({ hasText: title })
+      await chart.getByText(`${sum} in 30 days, 7 today`).waitFor()
+      const heights = await chart
+        .locator('rect')
+        .evaluateAll((bars: { getAttribute: (name: string) => string }[]) =>
+          bars.map((bar) => Number(bar.getAttribute('height'))),
+        )
+      expect(heights).toHaveLength(30)
+      expect([heights[0], Math.max(...heights)]).toEqual([0, 40])
+      await chart.getByText('Numbers').click()
+      const row = chart.getByRole('row', { name: today })
+      expect(await row.innerText()).toMatch(/7$/)
+      expect(await violations(page)).toEqual([])
+    }
   })
 
   test('shows a sentence to a caller without any rights, and the menu after a role was given', async () => {
@@ -237,19 +266,31 @@ describeConsole('the console of an administrator', (open) => {
     ['dark', { colorScheme: 'dark' }],
     ['narrow', { viewport: { width: 400, height: 800 } }],
   ] as const)('is accessible on every screen, %s', async (look, options) => {
-    const { page, order, outbox } = await openSignedIn(open, options)
+    const { page, order, outbox, service, storage } = await openSignedIn(open, options)
+    const { keyId } = await service.keys.create({ user: 'ada', description: 'the shop' })
+    await addPastRequests(storage, keyId)
     await order('A7')
     await expect.poll(async () => (await outbox.list())[0]?.state).toBe('dead')
     const root = page.url().replace(/#.*/, '')
     const screens = [
       ...['users', 'users/new?new=1', 'users/ada', 'keys', 'keys/new', 'revoked-keys', 'audit'],
-      ...['releases', 'releases/new', 'outbox', 'service'],
+      ...['releases', 'releases/new', 'outbox', 'service', `keys/${keyId}`],
     ]
     for (const screen of screens) {
       await page.goto(`${root}#/${screen}`)
-      await page.locator('table, form, .empty, .charts').first().waitFor()
+      await page.locator('table, form, .empty, .chart').first().waitFor()
       expect([screen, await violations(page), await overflow(page)]).toEqual([screen, [], 0])
-      await keepScreenshot(page, `console-${look}-${screen.replace(/\W+/g, '-')}`)
+      expect([screen, await buttonsBeyond(page)]).toEqual([screen, []])
+      const name = screen.replace(keyId, 'one').replace(/\W+/g, '-')
+      await keepScreenshot(page, `console-${look}-${name}`)
     }
   })
 })
+
+/** Returns the texts of the buttons that are not wholly in the window, without those in the heads of grids. */
+function buttonsBeyond(page: Page): Promise<readonly string[]> {
+  return page.evaluate(`[...document.querySelectorAll('button:not(th *, .narrow), .button')]
+    .filter((one) => one.checkVisibility())
+    .filter((one) => one.getBoundingClientRect().right > innerWidth)
+    .map((one) => one.textContent)`)
+}

@@ -71,7 +71,7 @@ describeConsole('the console of several administrators', (open) => {
     await bob.page.keyboard.press('Enter')
     await link(bob.page, 'Users').click()
     await bob.page.getByRole('link', { name: 'New user' }).click()
-    await bob.page.getByLabel('user', { exact: true }).fill('maria')
+    await bob.page.getByLabel('User', { exact: true }).fill('maria')
     await link(ada.page, 'Keys').click()
     const row = ada.page.getByRole('row').filter({ hasText: 'of bob' })
     await row.getByRole('button', { name: 'Revoke' }).click()
@@ -85,18 +85,116 @@ describeConsole('the console of several administrators', (open) => {
     await bob.page.getByRole('dialog', { name: 'Sign in again' }).waitFor()
     takeRejections(bob.problems, 401)
     expect(await violations(bob.page)).toEqual([])
-    await enterAgain(bob.page)
+    await enterAgain(bob.page, 'bob', 'his long password')
     await onScreen(bob.page, 'maria')
   })
 
-  async function enterAgain(page: Page) {
+  async function enterAgain(page: Page, user: string, password: string) {
     const dialog = page.getByRole('dialog', { name: 'Sign in again' })
     await dialog.getByRole('radio', { name: /assword/ }).check()
-    await dialog.getByLabel('User', { exact: true }).fill('bob')
-    await dialog.getByLabel('Password', { exact: true }).fill('his long password')
+    await dialog.getByLabel('User', { exact: true }).fill(user)
+    await dialog.getByLabel('Password', { exact: true }).fill(password)
     await page.keyboard.press('Enter')
-    await dialog.waitFor({ state: 'detached' })
   }
+
+  test('does not save for another user who signs in again what the first has entered', async () => {
+    const { service, bob } = await openBoth()
+    const { page, problems, requests } = bob
+    const activeSessions = async () =>
+      (await service.keys.list({ user: 'ada' })).filter(({ revoked }) => revoked === null).length
+    const before = await activeSessions()
+    await page.goto(page.url().replace(/#.*|$/, '#/users/new?new=1'))
+    await page.getByLabel('User', { exact: true }).fill('maria')
+    await service.users.change('bob', { password: 'a new long password' })
+    requests.splice(0)
+    await button(page, 'Add user').click()
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' })
+    await dialog.getByText('sign in as bob to save it').waitFor()
+    await enterAgain(page, 'ada', 'a long password')
+    const question = page.getByRole('dialog', { name: 'Go on as ada?' })
+    await question.waitFor()
+    expect(await violations(page)).toEqual([])
+    await keepScreenshot(page, 'console-other-user')
+    // The session of the other user ends, and the form is still there.
+    await button(page, 'Sign in as bob').click()
+    await expect.poll(activeSessions).toBe(before)
+    await dialog.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
+    await enterAgain(page, 'ada', 'a long password')
+    await button(page, 'Discard and go on').click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('so nothing of the one before was saved').waitFor()
+    await page.getByLabel('User', { exact: true }).waitFor()
+    expect(await page.getByLabel('User', { exact: true }).inputValue()).toBe('')
+    expect(await service.users.get('maria')).toBeUndefined()
+    expect(requests.filter((line) => line === 'POST svc-admin/users')).toHaveLength(1)
+    expect(await page.locator('.account').innerText()).toContain('ada')
+    takeRejections(problems, 401)
+  })
+
+  test('revokes the session of a sign-in that ends after its form was closed', async () => {
+    const { service, bob } = await openBoth()
+    const { page, problems } = bob
+    const sessions = async () =>
+      (await service.keys.list({ user: 'ada' })).map(({ revoked }) => revoked === null)
+    const before = await sessions()
+    await page.goto(page.url().replace(/#.*|$/, '#/users/new?new=1'))
+    await page.getByLabel('User', { exact: true }).fill('maria')
+    await service.users.change('bob', { password: 'a new long password' })
+    await button(page, 'Add user').click()
+    let release = (): void => undefined
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route('**/svc-admin/sessions', async (route) => {
+      await held
+      await route.continue()
+    })
+    await enterAgain(page, 'ada', 'a long password')
+    await button(page, 'Signing in…').waitFor()
+    await button(page, 'Not now').click()
+    await page.getByText('You are signed out.').waitFor()
+    // The form of a second request stays open when the first sign-in ends.
+    await button(page, 'Add user').click()
+    release()
+    await expect.poll(sessions).toEqual([...before, false])
+    await page.unroute('**/svc-admin/sessions')
+    expect(await page.locator('.account').innerText()).toContain('bob')
+    await enterAgain(page, 'bob', 'a new long password')
+    await onScreen(page, 'maria')
+    takeRejections(problems, 401, 401)
+  })
+
+  test('does not repeat a deletion for another user who signs in again', async () => {
+    const { service, bob } = await openBoth()
+    const { page, problems } = bob
+    await service.users.add({ user: 'maria' })
+    const { keyId } = await service.keys.create({ user: 'maria' })
+    await link(page, 'Keys').click()
+    await button(page, 'Revoke').waitFor()
+    await service.users.change('bob', { password: 'a new long password' })
+    await button(page, 'Revoke').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('dialog', { name: 'Sign in again' }).waitFor()
+    await enterAgain(page, 'ada', 'a long password')
+    await page.getByText('so nothing').waitFor()
+    await page.getByRole('cell', { name: 'maria' }).waitFor()
+    const [key] = await service.keys.list({ user: 'maria' })
+    expect(key).toMatchObject({ keyId, revoked: null })
+    takeRejections(problems, 401)
+  })
+
+  test('asks before signing out loses what was entered', async () => {
+    const { page } = await openSignedIn(open)
+    await page.goto(page.url().replace(/#.*|$/, '#/users/new?new=1'))
+    await page.getByLabel('User', { exact: true }).fill('maria')
+    await button(page, 'Sign out').click()
+    await page.getByText('What you have entered has not been saved.').waitFor()
+    await button(page, 'Keep editing').click()
+    expect(await page.getByLabel('User', { exact: true }).inputValue()).toBe('maria')
+    await button(page, 'Sign out').click()
+    await button(page, 'Discard').click()
+    await page.getByLabel('Password', { exact: true }).waitFor()
+  })
 
   test('confirms warnings of a delete: the own account', async () => {
     const { service, bob } = await openBoth()
@@ -125,7 +223,7 @@ describeConsole('keys in the console', (open) => {
       await route.abort()
     })
     await page.goto(page.url().replace(/#.*|$/, '#/keys/new'))
-    await page.getByLabel('user', { exact: true }).fill('ada')
+    await page.getByLabel('User', { exact: true }).fill('ada')
     await page.getByLabel('description').fill('lost')
     requests.splice(0)
     await button(page, 'Create key').click()
@@ -154,7 +252,7 @@ describeConsole('keys in the console', (open) => {
     await page.reload()
     await enterPassword(page, 'ada', 'a long password')
     await page.goto(page.url().replace(/#.*|$/, '#/keys/new'))
-    await page.getByLabel('user', { exact: true }).fill('ada')
+    await page.getByLabel('User', { exact: true }).fill('ada')
     await button(page, 'Create key').click()
     const key = await page.getByRole('dialog').getByLabel('Key').inputValue()
     await button(page, 'Copy').click()

@@ -10,8 +10,8 @@ import {
   principal,
   text,
 } from '../../src/entries/index.ts'
-import { StorageError, type StorageAdapter } from '../../src/entries/storage.ts'
 import { keepScreenshot } from '../kit/browser.ts'
+import { breakable } from './breakable.ts'
 import {
   describeConsole,
   enterKey,
@@ -30,29 +30,8 @@ import { violations } from './violations.ts'
 const odd = 'a/b, c%20d #1 ?é'
 const saved = (page: Page) => page.getByRole('status').getByText('Saved.').waitFor()
 
-/** A storage that can be down. */
-function breakable(): { readonly storage: StorageAdapter; readonly state: { isDown: boolean } } {
-  const state = { isDown: false }
-  const adapter = memoryStorage()
-  const requireUp = (): void => {
-    if (state.isDown) throw new StorageError('unavailable', { message: 'down', retryAfter: 3 })
-  }
-  const storage: StorageAdapter = {
-    ...adapter,
-    filter: (...given) => {
-      requireUp()
-      return adapter.filter(...given)
-    },
-    transaction: async (options, work) => {
-      requireUp()
-      return adapter.transaction(options, work)
-    },
-  }
-  return { storage, state }
-}
-
 describeConsole('the console with unusual data', (open) => {
-  test('shows and changes items of 60 fields', { timeout: 60_000 }, async () => {
+  test('shows and changes items of 60 fields', async () => {
     const names = Array.from({ length: 60 }, (_, index) => `field${index + 1}`)
     const fields = Object.fromEntries(names.map((name) => [name, text({ maxLength: 40 })]))
     const wide = defineCollection({ key: 'id', fields: { id: integer(), ...fields } })
@@ -79,7 +58,7 @@ describeConsole('the console with unusual data', (open) => {
       expect([await overflow(page), await violations(page)]).toEqual([0, []])
       await page.getByRole('link', { name: '1', exact: true }).click()
       await onScreen(page, '1')
-      await page.getByLabel('field60', { exact: true }).fill(`changed ${String(viewport?.width)}`)
+      await page.getByLabel('Field60', { exact: true }).fill(`changed ${String(viewport?.width)}`)
       const [request] = await Promise.all([
         page.waitForRequest((sent) => sent.method() === 'POST'),
         button(page, 'Save').click(),
@@ -112,7 +91,7 @@ describeConsole('the console with unusual data', (open) => {
     await page.reload()
     await onScreen(page, `${odd} · Odder`)
     await page.goto(page.url().replace(/#.*/, '#/item/desk/books/1'))
-    await button(page, 'Choose author').click()
+    await button(page, 'Choose Author').click()
     await page.getByRole('dialog').getByRole('button', { name: odd }).click()
     await button(page, 'Save').click()
     await saved(page)
@@ -134,15 +113,16 @@ describeConsole('the console with unusual data', (open) => {
     const service = openDesk(openAccess(), storage)
     await fill(service)
     const { page, problems } = await open(service, { hash: '#/item/desk/books/1' })
-    await page.getByLabel('title', { exact: true }).fill('Effi')
+    await page.getByLabel('Title', { exact: true }).fill('Effi')
     state.isDown = true
     await button(page, 'Save').click()
-    await page
-      .getByRole('alert')
-      .getByText(/Try again in 3 seconds\./)
-      .waitFor()
+    const alert = page.getByRole('alert')
+    await alert.waitFor()
+    expect(await alert.innerText()).toBe(
+      'The service is not available at the moment. Try again in 3 seconds.',
+    )
     takeRejections(problems, 503)
-    expect(await page.getByLabel('title', { exact: true }).inputValue()).toBe('Effi')
+    expect(await page.getByLabel('Title', { exact: true }).inputValue()).toBe('Effi')
     await keepScreenshot(page, 'console-storage-down')
     state.isDown = false
     await button(page, 'Save').click()
@@ -168,7 +148,7 @@ describeConsole('the console with unusual data', (open) => {
       await new Promise((resolve) => setTimeout(resolve, 500))
       await route.continue().catch(() => undefined)
     })
-    await button(page, 'Choose author').click()
+    await button(page, 'Choose Author').click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('Irmgard Keun').waitFor()
     await page.getByLabel('Search authors').fill('Irm')
@@ -185,7 +165,7 @@ describeConsole('the console with unusual data', (open) => {
     await dialog.waitFor({ state: 'detached' })
     await expect
       .poll(() => page.evaluate('document.activeElement.getAttribute("aria-label")'))
-      .toBe('Choose author')
+      .toBe('Choose Author')
   })
 
   test('says that a right is missing since the form was opened, and keeps what was entered', async () => {

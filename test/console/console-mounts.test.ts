@@ -1,7 +1,13 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { missingBrowser, openPage, startBrowser } from '../kit/browser.ts'
+import { createSecureServer, type ServerHttp2Session } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { RequestHandler } from '../../src/entries/index.ts'
+import { toNodeHandler } from '../../src/entries/node.ts'
+import { describeInBrowser, openPage, startBrowser } from '../kit/browser.ts'
+import type { Host } from '../kit/cells.ts'
 import { mounts, prefix } from '../kit/mounts.ts'
+import { makeCertificate } from '../kit/tls.ts'
 import { enterPassword, openOffice } from './office.ts'
 import { enterKey, fill, keyOf, keys, onScreen, openDesk } from './desk.ts'
 
@@ -10,7 +16,27 @@ const screens = [
   ...['releases', 'releases/new', 'outbox', 'service', 'service/problems', 'data/shop/orders'],
 ]
 
-describe.skipIf(missingBrowser() !== undefined)('the console below a prefix', () => {
+/** Starts a server of HTTP/2, which browsers use over TLS only. */
+async function startHttp2(service: RequestHandler) {
+  const { private: key, cert } = await makeCertificate()
+  const sessions = new Set<ServerHttp2Session>()
+  const server = createSecureServer({ key, cert }, toNodeHandler(service, { prefix }))
+  server.on('session', (session) => sessions.add(session))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      for (const session of sessions) session.destroy()
+    })
+  return { port: (server.address() as AddressInfo).port, close, scheme: 'https' }
+}
+
+const everyMount: [string, (service: RequestHandler) => Promise<Host & { scheme?: string }>][] = [
+  ...Object.entries(mounts),
+  ['HTTP/2', startHttp2],
+]
+
+describeInBrowser('the console below a prefix', () => {
   let browser: Browser
 
   beforeAll(async () => {
@@ -18,17 +44,18 @@ describe.skipIf(missingBrowser() !== undefined)('the console below a prefix', ()
   })
   afterAll(() => browser.close())
 
-  test.each(Object.entries(mounts))('signs in, lists and saves in %s', async (_name, start) => {
+  test.each(everyMount)('signs in, lists and saves in %s', async (name, start) => {
     const service = openDesk(keys())
     await fill(service)
     const key = await keyOf(service)
-    const { port, close } = await start(service)
-    const { page, problems, origins } = await openPage(browser)
-    const root = `http://127.0.0.1:${port}`
+    const { port, close, scheme = 'http' } = await start(service)
+    const { page, problems, origins } = await openPage(browser, { ignoreHTTPSErrors: true })
+    const root = `${scheme}://127.0.0.1:${port}`
     try {
       // Redirected to the page, below which its files are.
       await page.goto(`${root}${prefix}/rest/v1/console/#/item/desk/books/1`)
       expect(new URL(page.url()).pathname).toBe(`${prefix}/rest/v1/console`)
+      expect(await protocolOf(page)).toBe(name === 'HTTP/2' ? 'h2' : 'http/1.1')
       await enterKey(page, key)
       await onScreen(page, '1 · Effi Briest')
       await page.getByLabel('pages').fill('355')
@@ -45,29 +72,31 @@ describe.skipIf(missingBrowser() !== undefined)('the console below a prefix', ()
     }
   })
 
-  test.each(Object.entries(mounts))(
-    'shows every part for administrators in %s',
-    async (_, start) => {
-      const { service, order } = await openOffice()
-      await order('A7')
-      const { port, close } = await start(service)
-      const { page, problems, origins } = await openPage(browser)
-      const root = `http://127.0.0.1:${port}`
-      try {
-        await page.goto(`${root}${prefix}/rest/v1/console`)
-        await enterPassword(page, 'ada', 'a long password')
-        for (const screen of screens) {
-          await page.goto(`${root}${prefix}/rest/v1/console#/${screen}`)
-          await page.locator('table, form, .empty, .charts').first().waitFor()
-          expect([screen, await page.getByRole('alert').allInnerTexts()]).toEqual([screen, []])
-        }
-        expect([...origins]).toEqual([root])
-        expect(problems).toEqual([])
-      } finally {
-        await page.context().close()
-        await close()
-        await service.close()
+  test.each(everyMount)('shows every part for administrators in %s', async (_, start) => {
+    const { service, order } = await openOffice()
+    await order('A7')
+    const { port, close, scheme = 'http' } = await start(service)
+    const { page, problems, origins } = await openPage(browser, { ignoreHTTPSErrors: true })
+    const root = `${scheme}://127.0.0.1:${port}`
+    try {
+      await page.goto(`${root}${prefix}/rest/v1/console`)
+      await enterPassword(page, 'ada', 'a long password')
+      for (const screen of screens) {
+        await page.goto(`${root}${prefix}/rest/v1/console#/${screen}`)
+        await page.locator('table, form, .empty, .charts').first().waitFor()
+        expect([screen, await page.getByRole('alert').allInnerTexts()]).toEqual([screen, []])
       }
-    },
-  )
+      expect([...origins]).toEqual([root])
+      expect(problems).toEqual([])
+    } finally {
+      await page.context().close()
+      await close()
+      await service.close()
+    }
+  })
 })
+
+/** Returns the protocol with which the page was loaded. */
+function protocolOf(page: Page): Promise<string> {
+  return page.evaluate(`performance.getEntriesByType('navigation')[0].nextHopProtocol`)
+}

@@ -1,6 +1,5 @@
-import { createServer } from 'node:http'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { adminConsole } from '../../src/entries/console.ts'
 import {
   boolean,
@@ -21,11 +20,11 @@ import {
   type Service,
   type ServiceOptions,
 } from '../../src/entries/index.ts'
-import { toNodeHandler } from '../../src/entries/node.ts'
 import { apiKeys } from '../../src/entries/security.ts'
 import type { StorageAdapter } from '../../src/entries/storage.ts'
-import { missingBrowser, openPage, startBrowser, type WatchedPage } from '../kit/browser.ts'
-import { openServer } from '../kit/server.ts'
+import { describeInBrowser, openPage, startBrowser, type WatchedPage } from '../kit/browser.ts'
+import type { Host } from '../kit/cells.ts'
+import { mounts, prefix } from '../kit/mounts.ts'
 
 const books = defineCollection(
   {
@@ -159,9 +158,17 @@ export type OpenPage = (
   options?: OpenOptions,
 ) => Promise<OpenConsole>
 
+/** Puts a service on a socket with the binding that the environment names, as `npm run test:console` does. Default `node:http`. */
+function startService(service: RequestHandler): Promise<Host> {
+  const { BINDING: binding = 'node:http' } = process.env
+  const start = mounts[binding]
+  if (start === undefined) throw new Error(`No such binding: ${binding}.`)
+  return start(service)
+}
+
 /** Declares tests in one browser. A message of the browser that a test does not take fails it. */
 export function describeConsole(name: string, body: (open: OpenPage) => void): void {
-  describe.skipIf(missingBrowser() !== undefined)(name, () => {
+  describeInBrowser(name, () => {
     const ends: (() => Promise<unknown>)[] = []
     let browser: Browser
     beforeAll(async () => {
@@ -172,14 +179,15 @@ export function describeConsole(name: string, body: (open: OpenPage) => void): v
     })
     afterAll(() => browser.close())
     body(async (service, { hash = '', host = '127.0.0.1', ...options } = {}) => {
-      const { url: own, close } = await openServer(createServer(toNodeHandler(service)))
-      const url = own.replace('127.0.0.1', host)
+      const { port, close } = await startService(service)
+      const origin = `http://${host}:${port}`
+      const url = `${origin}${prefix}`
       const watched = await openPage(browser, options)
       const { page, problems, origins } = watched
       const requests: string[] = []
       page.on('request', (request) => {
         const { pathname, search, protocol } = new URL(request.url())
-        const path = decodeURIComponent(pathname.replace('/rest/v1/', '') + search)
+        const path = decodeURIComponent(pathname.replace(`${prefix}/rest/v1/`, '') + search)
         if (protocol === 'http:') requests.push(`${request.method()} ${path}`)
       })
       ends.push(
@@ -188,7 +196,7 @@ export function describeConsole(name: string, body: (open: OpenPage) => void): v
         () => page.context().close(),
         async () => {
           expect(problems).toEqual([])
-          expect([...origins]).toEqual([url])
+          expect([...origins]).toEqual([origin])
         },
       )
       await page.goto(`${url}/rest/v1/console${hash}`)

@@ -14,6 +14,7 @@ import {
   type Desk,
   type OpenPage,
 } from './desk.ts'
+import { violations } from './violations.ts'
 
 const first = '#/item/desk/books/1'
 const books = (service: Desk) => service.as(principal('test')).collection('desk', 'books')
@@ -25,17 +26,17 @@ async function openBook(open: OpenPage, hash = first) {
   const service = openDesk()
   await fill(service)
   const opened = await open(service, { hash })
-  await opened.page.getByLabel('title', { exact: true }).waitFor()
+  await opened.page.getByLabel('Title', { exact: true }).waitFor()
   return { ...opened, service }
 }
 
 describeConsole('the form of an item', (open) => {
   test('sends only what has changed, with the version that was read', async () => {
     const { page, service } = await openBook(open)
-    await page.getByLabel('title', { exact: true }).fill('Effi')
+    await page.getByLabel('Title', { exact: true }).fill('Effi')
     await page.getByLabel('published').fill('1895-10-01')
     await page.getByLabel('changed').fill('2026-03-01T10:00')
-    await page.getByLabel('inPrint').selectOption('no')
+    await page.getByLabel('In print').selectOption('no')
     await page.getByLabel('extra').fill('{"large": 12345678901234567890}')
     const [request] = await Promise.all([
       page.waitForRequest((sent) => sent.method() === 'POST'),
@@ -51,12 +52,27 @@ describeConsole('the form of an item', (open) => {
     expect(await page.getByLabel('extra').inputValue()).toContain('12345678901234567890')
   })
 
+  test('shows by its look, also below the mouse, that there is nothing to save', async () => {
+    const { page } = await openBook(open)
+    const save = page.getByRole('button', { name: 'Save' })
+    const look = () =>
+      page.evaluate<string>(
+        `(({ color, backgroundColor }) => color + backgroundColor)(getComputedStyle(document.querySelector('.bar .primary')))`,
+      )
+    expect(await save.isDisabled()).toBe(true)
+    const disabled = await look()
+    await save.hover({ force: true })
+    expect(await look()).toBe(disabled)
+    await page.getByLabel('Pages').fill('355')
+    expect(await look()).not.toBe(disabled)
+  })
+
   test('links an error to its field, and moves the focus there', async () => {
     const { page, problems } = await openBook(open)
     await page.getByLabel('Price').fill('-1')
     await page.getByLabel('pages').fill('many')
     await page.keyboard.press('Enter')
-    await page.getByText('pages must be a whole number').waitFor()
+    await page.getByText(/^Pages must be a whole number/).waitFor()
     takeRejections(problems, 400)
     await expect.poll(() => hasFocus(page, 'Price')).toBe(true)
     const price = page.getByLabel('Price')
@@ -71,13 +87,13 @@ describeConsole('the form of an item', (open) => {
     expect(await page.getByLabel('genre').inputValue()).toBe('novel')
     await page.getByLabel('title', { exact: false }).first().fill('Das kunstseidene Mädchen')
     requests.splice(0)
-    await page.getByRole('button', { name: 'Choose author' }).click()
+    await page.getByRole('button', { name: 'Choose Author' }).click()
     await page.getByLabel('Search authors').fill('Irm')
     await expect.poll(() => page.getByRole('dialog').getByRole('listitem').count()).toBe(1)
     await keepScreenshot(page, 'console-picker')
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
-    expect(await page.getByLabel('author', { exact: true }).inputValue()).toBe('keun')
+    expect(await page.getByLabel('Author', { exact: true }).inputValue()).toBe('keun')
     expect(requests).toEqual([
       'GET desk/authors?$limit=10&$fields=author,name',
       'GET desk/authors?$limit=10&$fields=author,name&$q=Irm',
@@ -96,6 +112,7 @@ describeConsole('the form of an item', (open) => {
     await page.getByRole('button', { name: 'Save' }).click()
     const dialog = page.getByRole('dialog', { name: 'Confirm the warning?' })
     await dialog.getByText('A price above 100 is unusual.').waitFor()
+    expect(await violations(page)).toEqual([])
     expect(await page.getByText(/^Price must be/).count()).toBe(0)
     await keepScreenshot(page, 'console-warning')
     await page.keyboard.press('Escape')
@@ -138,7 +155,7 @@ describeConsole('the form of an item', (open) => {
   test('does not overwrite what somebody else has saved meanwhile', async () => {
     const { page, problems, service } = await openBook(open)
     await books(service).update(1, { pages: 400 })
-    await page.getByLabel('title', { exact: true }).fill('Effi')
+    await page.getByLabel('Title', { exact: true }).fill('Effi')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('button', { name: 'Overwrite it' }).waitFor()
     takeRejections(problems, 412)
@@ -147,18 +164,19 @@ describeConsole('the form of an item', (open) => {
     await expect.poll(() => page.getByLabel('pages').inputValue()).toBe('400')
     await expect.poll(() => page.getByRole('button', { name: 'Overwrite it' }).count()).toBe(0)
     expect(await page.getByRole('alert').count()).toBe(0)
-    await page.getByLabel('title', { exact: true }).fill('Effi')
+    await page.getByLabel('Title', { exact: true }).fill('Effi')
     await page.getByRole('button', { name: 'Save' }).click()
     await saved(page)
   })
 
   test('asks before changes are lost', async () => {
     const { page } = await openBook(open)
-    await page.getByLabel('title', { exact: true }).fill('Effi')
+    await page.getByLabel('Title', { exact: true }).fill('Effi')
     const books = page.getByRole('link', { name: 'desk / books' })
     await books.click()
+    expect(await violations(page)).toEqual([])
     await page.getByRole('button', { name: 'Keep editing' }).click()
-    expect(await page.getByLabel('title', { exact: true }).inputValue()).toBe('Effi')
+    expect(await page.getByLabel('Title', { exact: true }).inputValue()).toBe('Effi')
     expect(page.url()).toContain(first)
     await books.click()
     await page.getByRole('button', { name: 'Discard' }).click()
@@ -184,7 +202,7 @@ describeConsole('the form of an item', (open) => {
     const key = await keyOf(service)
     const { page, problems } = await open(service, { hash: first })
     await enterKey(page, key)
-    await page.getByLabel('title', { exact: true }).fill('Effi')
+    await page.getByLabel('Title', { exact: true }).fill('Effi')
     const [listed] = await service.keys.list()
     await service.keys.revoke(listed?.keyId ?? '')
     await page.getByRole('button', { name: 'Save' }).click()
@@ -198,6 +216,10 @@ describeConsole('the form of an item', (open) => {
     takeRejections(problems, 401)
     await dialog.getByLabel('API key').fill(await keyOf(service))
     await page.keyboard.press('Enter')
+    // A key does not say whose it is.
+    await page.getByRole('dialog', { name: 'Save what was entered before?' }).waitFor()
+    expect(await violations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Save it' }).click()
     await saved(page)
     expect(await books(service).get(1)).toMatchObject({ title: 'Effi' })
   })
@@ -205,7 +227,7 @@ describeConsole('the form of an item', (open) => {
   test('says that a response was lost, and repeats nothing', async () => {
     const { page, problems, requests } = await openBook(open)
     await page.route(/books\/1$/, (route) => route.abort())
-    await page.getByLabel('title', { exact: true }).fill('Effi')
+    await page.getByLabel('Title', { exact: true }).fill('Effi')
     requests.splice(0)
     await page.getByRole('button', { name: 'Save' }).click()
     await page
@@ -214,6 +236,6 @@ describeConsole('the form of an item', (open) => {
       .waitFor()
     expect(requests).toHaveLength(1)
     expect(problems.splice(0)).toEqual([expect.stringContaining('ERR_FAILED')])
-    expect(await page.getByLabel('title', { exact: true }).inputValue()).toBe('Effi')
+    expect(await page.getByLabel('Title', { exact: true }).inputValue()).toBe('Effi')
   })
 })

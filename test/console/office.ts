@@ -13,6 +13,8 @@ import {
 } from '../../src/entries/index.ts'
 import { apiKeys, httpBasic } from '../../src/entries/security.ts'
 import type { StorageAdapter } from '../../src/entries/storage.ts'
+import { allKeys } from '../../src/security/keys/request-counter.ts'
+import { addRequests } from '../../src/security/keys/request-counts.ts'
 import { packageOf } from '../kit/builders.ts'
 import { cheapCost } from '../kit/keys.ts'
 import type { OpenPage } from './desk.ts'
@@ -21,7 +23,7 @@ const roles = ['Sales'] as const
 
 /** Opens the service of an office: with users, keys, releases and an outbox that its administrator ada manages. */
 export async function openOffice(storage: StorageAdapter = memoryStorage()) {
-  const state = { isMailUp: false, isBuildBroken: true }
+  const state = { isMailUp: false, isBuildBroken: true, buildStart: Promise.resolve() }
   const outbox = createOutbox({
     endpoints: {
       'send-mail': {
@@ -58,7 +60,7 @@ export async function openOffice(storage: StorageAdapter = memoryStorage()) {
     builder: {
       name: 'test',
       build: async (job) => {
-        await new Promise((resolve) => setTimeout(resolve, 200))
+        await state.buildStart
         if (state.isBuildBroken) throw new Error('The tests of the shop have failed.')
         return packageOf(job)
       },
@@ -93,10 +95,27 @@ export async function openOffice(storage: StorageAdapter = memoryStorage()) {
   const clerk = service.as(principal('clerk', { roles: ['Sales'] }))
   return {
     service,
+    storage,
     outbox,
     state,
     order: (orderId: string) => clerk.collection('shop', 'orders').insert({ orderId }),
   }
+}
+
+/** Adds requests of a key to the last days: today 7, and fewer or more before. Returns their sum. */
+export async function addPastRequests(storage: StorageAdapter, keyId: string): Promise<number> {
+  const days = Array.from({ length: 24 }, (_, ago) => ({
+    day: new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10),
+    requests: 7 + ((ago * 37) % 90) * (ago % 7 < 2 ? 1 : 25),
+  }))
+  await storage.transaction({ mode: 'write', brief: true }, async (on) => {
+    for (const subject of [keyId, allKeys])
+      await addRequests(
+        on,
+        days.map((day) => ({ ...day, keyId: subject })),
+      )
+  })
+  return days.reduce((sum, { requests }) => sum + requests, 0)
 }
 
 /** Opens the console of an office, and signs in as its administrator. */

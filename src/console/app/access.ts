@@ -1,6 +1,7 @@
 import { Failure, forbidden } from './api.ts'
 import { collectionsOf, type Collection } from './collections.ts'
 import type { Document } from './document.ts'
+import { responseText } from './response-text.ts'
 import { isGuarded } from './route.ts'
 import { session } from './session.ts'
 import { administration, cookies, serviceRoot, settings } from './settings.ts'
@@ -12,29 +13,45 @@ export const access = createStore<ReadonlyMap<string, Collection> | undefined>(u
 const url = `${serviceRoot}${settings.name}/document.json`
 let known: string | undefined
 
-/** Fetches the document of the caller. Rejects with a Failure. */
+/** Fetches and shows what the caller may do. Rejects with a Failure. */
 export async function loadAccess(): Promise<void> {
+  const show = await fetchAccess()
+  show()
+}
+
+/** Fetches the document of the caller. Resolves with a function that shows what it says. Rejects with a Failure. */
+export async function fetchAccess(): Promise<() => void> {
   const response = await fetch(url, {
     headers: { Accept: 'application/json', ...session.get()?.headers },
     credentials: cookies,
     cache: 'no-cache',
   }).catch(() => undefined)
   if (response === undefined) throw new Failure('The service could not be reached. Try again.')
-  const text = await response.text()
-  if (!response.ok) throw new Failure(rejection(text, response), response.status)
-  // Nothing is rendered again if it is the same document.
-  if (text === known) return
-  known = text
-  access.set(collectionsOf(JSON.parse(text) as Document))
+  const text = await response.text().catch(() => '')
+  if (!response.ok) throw new Failure(responseText(parsed(text), response), response.status)
+  const collections = collectionsIn(text)
+  return () => {
+    // Nothing is rendered again if it is the same document.
+    if (text === known) return
+    known = text
+    access.set(collections)
+  }
 }
 
-function rejection(text: string, { status, headers }: Response): string {
-  const seconds = headers.get('Retry-After')
-  const wait = seconds === null ? '' : ` Try again in ${seconds} seconds.`
+function collectionsIn(text: string): ReadonlyMap<string, Collection> {
   try {
-    return (JSON.parse(text) as { readonly message: string }).message + wait
+    return collectionsOf(parsed(text) as Document)
   } catch {
-    return `The service responded ${status}.${wait}`
+    throw new Failure('The response did not come from the service. Try again.')
+  }
+}
+
+/** Returns undefined if a text is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 

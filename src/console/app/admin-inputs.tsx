@@ -47,20 +47,28 @@ export function RolesInput({ id, text, change, isInvalid, describedBy }: InputOp
 
 /** Returns the roles that definitions name. */
 function useRoleNames(): readonly string[] {
-  const collection = useAdministration('roles')
-  const [names, setNames] = useState<readonly string[]>([])
+  return useNames('roles', 'role', '$fields=role') ?? []
+}
+
+/** Returns the values of a field of a collection of administration; undefined if the caller can't read them. */
+function useNames(name: string, field: string, query: string): readonly string[] | undefined {
+  const collection = useAdministration(name)
+  const isListed = collection?.can.list === true
+  const [names, setNames] = useState<readonly string[] | undefined>([])
   useEffect(() => {
-    if (collection?.can.list !== true) return undefined
+    if (!isListed) return undefined
     const controller = new AbortController()
-    const query = new URLSearchParams({ $fields: 'role', $limit: String(collection.maximum) })
-    read(collection.path, query, controller.signal).then(
-      ({ envelope }) => setNames((envelope.items ?? []).map(({ role }) => String(role))),
-      // The names only help.
-      () => undefined,
+    const parameters = new URLSearchParams(query)
+    parameters.set('$limit', String(collection.maximum))
+    read(collection.path, parameters, controller.signal).then(
+      ({ envelope }) => setNames((envelope.items ?? []).map((item) => String(item[field]))),
+      () => {
+        if (!controller.signal.aborted) setNames(undefined)
+      },
     )
     return () => controller.abort()
   }, [collection?.path])
-  return names
+  return isListed ? names : undefined
 }
 
 function OtherRole({ add }: { readonly add: (role: string) => void }): VNode {
@@ -136,6 +144,40 @@ export function UserInput({ id, text, change, isInvalid, describedBy }: InputOpt
       )}
     </>
   )
+}
+
+/** The provider of a new key, by its name. If only one is enabled, it is the default of the service. */
+export function ProviderInput({ id, text, change, isInvalid, describedBy }: InputOptions): VNode {
+  const names = useProviderNames()
+  const shared = { id, 'aria-invalid': isInvalid, 'aria-describedby': describedBy, value: text }
+  if (names === undefined)
+    return (
+      <input
+        {...shared}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={(event) => change(event.currentTarget.value)}
+      />
+    )
+  const [only, ...others] = names
+  const isChosen = only !== undefined && others.length === 0
+  return (
+    <select {...shared} onChange={(event) => change(event.currentTarget.value)}>
+      <option value="">{isChosen ? visible(only) : '–'}</option>
+      {!isChosen &&
+        names.map((name) => (
+          <option key={name} value={name}>
+            {visible(name)}
+          </option>
+        ))}
+    </select>
+  )
+}
+
+/** Returns the names of the enabled providers of keys. */
+function useProviderNames(): readonly string[] | undefined {
+  const query = 'type=api_key&enabled=true&$fields=name'
+  return useNames('providers', 'name', query)
 }
 
 const presets: readonly (readonly [minutes: string, name: string])[] = [

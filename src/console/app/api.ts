@@ -1,6 +1,7 @@
 import { parseExactly } from './exact-json.ts'
 import { renew, session } from './session.ts'
 import { cookies, serviceRoot, settings } from './settings.ts'
+import { withWait } from './waiting.ts'
 
 /** The values of an item by field. */
 export type Item = Readonly<Record<string, unknown>>
@@ -61,13 +62,16 @@ export const forbidden: { notify: () => void } = { notify: () => undefined }
 /**
  * Sends a request. Resolves with the response also for a failed validation and a conflict, which forms show. Rejects with
  * a Failure for others. If the credential is rejected, the person can sign in again, and the request is repeated: it was
- * not executed.
+ * not executed. A change is not repeated for another user.
  */
 export async function send(request: ApiRequest): Promise<Reply> {
+  const sender = session.get()
   const response = await exchange(request)
   if (response.status === 401) {
-    if (await renew()) return send(request)
-    throw new Failure('You are signed out.', 401)
+    const signedIn = await renew(sender)
+    const { method = 'GET' } = request
+    if (signedIn === 'same' || (signedIn === 'other' && method === 'GET')) return send(request)
+    throw new Failure(signedIn === 'other' ? otherUser : 'You are signed out.', 401)
   }
   const text = await response.text()
   const envelope = envelopeOf(text)
@@ -89,6 +93,8 @@ export async function read(
   if (reply.status === 200) return reply
   throw new Failure(textOf(reply.envelope, reply.status), reply.status)
 }
+
+const otherUser = 'You may have signed in as another user, so nothing was changed.'
 
 async function exchange(request: ApiRequest): Promise<Response> {
   const { method = 'GET', path, query, body, confirmed = [], ifMatch, signal } = request
@@ -124,9 +130,7 @@ function isShownByForms(status: number): boolean {
 }
 
 function failureText({ status, headers }: Response, envelope: Envelope | undefined): string {
-  const seconds = headers.get('Retry-After')
-  const text = textOf(envelope, status)
-  return seconds === null ? text : `${text} Try again in ${seconds} seconds.`
+  return withWait(textOf(envelope, status), headers)
 }
 
 function textOf(envelope: Envelope | undefined, status: number): string {

@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Finding } from './api.ts'
+import { guardLeaving, route } from './route.ts'
 import { createStore } from './store.ts'
 import { visible } from './values.ts'
 
@@ -31,6 +32,13 @@ export function Dialog({ title, onClose, children, isWide = false }: DialogOptio
         event.preventDefault()
         onClose()
       }}
+      onClose={() => {
+        // A browser may close it at the second Escape without asking. Whether it closes is decided here.
+        const dialog = element.current
+        if (dialog === null) return
+        dialog.showModal()
+        onClose()
+      }}
     >
       <h2 id={id.current}>{visible(title)}</h2>
       {children}
@@ -38,7 +46,8 @@ export function Dialog({ title, onClose, children, isWide = false }: DialogOptio
   )
 }
 
-interface Question {
+/** What a person is asked. */
+export interface Question {
   readonly title: string
   readonly text: ComponentChildren
   readonly confirm: string
@@ -46,19 +55,50 @@ interface Question {
   readonly isDangerous?: boolean
 }
 
-const asked = createStore<(Question & { readonly answer: (isYes: boolean) => void }) | undefined>(
-  undefined,
-)
+/** The button that was pressed. A question that is closed or replaced, or whose screen has gone, is taken back. */
+export type Answer = 'confirmed' | 'declined' | 'taken back'
+
+interface Asked {
+  readonly id: number
+  readonly question: Question
+  readonly answer: (answer: Answer) => void
+}
+
+const asked = createStore<Asked | undefined>(undefined)
+
+/** Asks a question in a dialog. Resolves with the answer. A question that is still open is taken back. */
+export function decide(question: Question): Promise<Answer> {
+  asked.get()?.answer('taken back')
+  return new Promise((resolve) => {
+    const id = (count += 1)
+    const answer = (given: Answer): void => {
+      if (asked.get()?.id === id) asked.set(undefined)
+      resolve(given)
+    }
+    asked.set({ id, question, answer })
+  })
+}
 
 /** Asks a question in a dialog. Resolves with whether it was confirmed. */
-export function ask(question: Question): Promise<boolean> {
-  return new Promise((resolve) => {
-    const answer = (isYes: boolean): void => {
-      asked.set(undefined)
-      resolve(isYes)
+export async function ask(question: Question): Promise<boolean> {
+  return (await decide(question)) === 'confirmed'
+}
+
+/**
+ * Asks a question before another screen is shown, while the calling component is shown with it. When it has another one, or
+ * none, the one before is taken back.
+ */
+export function useGuard(question: Question | undefined): void {
+  // An effect after the next paint would be too late for what ends all guards before.
+  useLayoutEffect(() => {
+    if (question === undefined) return undefined
+    const end = guardLeaving(() => ask(question))
+    return () => {
+      end()
+      const open = asked.get()
+      if (open?.question === question) open.answer('taken back')
     }
-    asked.set({ ...question, answer })
-  })
+  }, [question])
 }
 
 /** Asks whether to confirm warnings. */
@@ -81,21 +121,26 @@ export function confirmWarnings(warnings: readonly Finding[]): Promise<boolean> 
 
 /** Shows the question that code has asked. */
 export function Asker(): VNode | null {
-  const question = asked.use()
-  if (question === undefined) return null
-  const { title, text, confirm, cancel = 'Cancel', isDangerous = false, answer } = question
+  const open = asked.use()
+  const place = route.use().segments.join('/')
+  // A question about what another screen shows must not be answered by chance.
+  useEffect(() => () => asked.get()?.answer('taken back'), [place])
+  if (open === undefined) return null
+  const { id, question, answer } = open
+  const { title, text, confirm, cancel = 'Cancel', isDangerous = false } = question
   return (
-    <Dialog title={title} onClose={() => answer(false)}>
+    <Dialog key={id} title={title} onClose={() => answer('taken back')}>
       <div class="dialog-text">{text}</div>
       <div class="buttons">
         <button
           type="button"
           class={isDangerous ? 'danger' : 'primary'}
-          onClick={() => answer(true)}
+          onClick={() => answer('confirmed')}
         >
           {confirm}
         </button>
-        <button type="button" onClick={() => answer(false)}>
+        {/* Enter must not do what can't be undone. */}
+        <button type="button" autofocus={isDangerous} onClick={() => answer('declined')}>
           {cancel}
         </button>
       </div>

@@ -3,6 +3,7 @@ import type { Collection } from './collections.ts'
 import { Grid } from './grid.tsx'
 import { ItemScreen } from './item.tsx'
 import { adminPlace } from './item-place.ts'
+import { requestsOf } from './keys.tsx'
 import { hashOf, itemHash, partsOf } from './route.ts'
 
 interface ScreenOptions {
@@ -52,6 +53,8 @@ export function RevokedKeys({ collection, segments: [id], query }: ScreenOptions
         collection={collection}
         itemKey={partsOf(id)}
         at={adminPlace('revoked-keys', 'Revoked keys')}
+        without={['requests']}
+        below={requestsOf}
       />
     )
   return (

@@ -6,10 +6,14 @@ import {
   type Parameter,
   type Schema,
 } from './document.ts'
+import { withLabels } from './labels.ts'
 
 /** A field as a caller may use it in one place. */
 export interface Field {
   readonly name: string
+  /** The label of the definition. */
+  readonly title: string | undefined
+  /** What people read: the title, or what is made from the name. */
   readonly label: string
   readonly description: string | undefined
   readonly facts: Facts
@@ -94,10 +98,12 @@ function collectionOf(document: Document, path: string): Collection {
     hasVersions: parametersOf(document, one.post ?? one.delete).some(
       (each) => each.name === 'If-Match',
     ),
-    listed: rowFields(document, list),
-    readable: itemFields(document, reads ?? one.post ?? whole.post),
-    insertable: withHints(bodyFields(document, whole.post)),
-    updatable: bodyFields(document, one.post),
+    ...withLabels({
+      listed: rowFields(document, list),
+      readable: itemFields(document, reads ?? one.post ?? whole.post),
+      insertable: withHints(bodyFields(document, whole.post)),
+      updatable: bodyFields(document, one.post),
+    }),
     can: {
       list: list !== undefined,
       read: reads !== undefined,
@@ -148,6 +154,7 @@ function fieldsOf(
       const isNullable = type === undefined || [type].flat().includes('null')
       const field: Field = {
         name,
+        title,
         label: title ?? name,
         description: aboutOf(facts),
         facts,
@@ -188,6 +195,11 @@ function withHints(fields: FieldMap): FieldMap {
 /** Returns the path of an item of a collection after `/rest/v1/`. */
 export function itemPath(collection: Collection, key: readonly string[]): string {
   return `${collection.path}/${key.map(encodeURIComponent).join(',')}`
+}
+
+/** Returns what people call a field of a collection. */
+export function labelOf({ listed, readable }: Collection, name: string): string {
+  return (listed.get(name) ?? readable.get(name))?.label ?? name
 }
 
 /** Returns the key of an item as strings. */

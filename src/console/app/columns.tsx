@@ -1,8 +1,11 @@
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { Dialog } from './ask.tsx'
+import { store, stored } from './browser-storage.ts'
 import type { Collection } from './collections.ts'
 import { visible } from './values.ts'
+
+const ofBrowser = (): Storage => localStorage
 
 // The choice is not secret, and stays after signing out.
 function storageKey({ path }: Collection): string {
@@ -14,19 +17,19 @@ export function useColumns(
   collection: Collection,
   byDefault: readonly string[] = collection.columns,
 ): readonly [readonly string[], (names: readonly string[] | undefined) => void] {
-  const [chosen, setChosen] = useState(() => stored(collection))
+  const [chosen, setChosen] = useState(() => storedColumns(collection))
   const names = (chosen ?? byDefault).filter((name) => collection.listed.has(name))
   const choose = (wanted: readonly string[] | undefined): void => {
-    if (wanted === undefined) localStorage.removeItem(storageKey(collection))
-    else localStorage.setItem(storageKey(collection), JSON.stringify(wanted))
+    store(ofBrowser, storageKey(collection), wanted)
     setChosen(wanted)
   }
   return [names.length > 0 ? names : collection.key, choose]
 }
 
-function stored(collection: Collection): readonly string[] | undefined {
-  const text = localStorage.getItem(storageKey(collection))
-  return text === null ? undefined : (JSON.parse(text) as string[])
+// Other pages of the origin can write there.
+function storedColumns(collection: Collection): readonly string[] | undefined {
+  const names = stored(ofBrowser, storageKey(collection))
+  return Array.isArray(names) ? names.map(String) : undefined
 }
 
 interface ColumnsOptions {

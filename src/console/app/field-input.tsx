@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { Field } from './collections.ts'
 import type { InputOptions } from './item-place.ts'
-import { isNumeric, visible } from './values.ts'
+import { directionOf, isNumeric, visible } from './values.ts'
 
 const longText = 200
 
@@ -13,6 +13,7 @@ export function FieldInput(options: InputOptions & { readonly field: Field }): V
     'aria-invalid': isInvalid,
     'aria-describedby': describedBy,
     'aria-required': field.isRequired,
+    dir: directionOf(field),
   }
   const choices = choicesOf(field)
   if (choices !== undefined)

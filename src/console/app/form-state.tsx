@@ -1,9 +1,8 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import type { Finding, Item } from './api.ts'
-import { ask } from './ask.tsx'
-import type { FieldMap } from './collections.ts'
+import { useGuard, type Question } from './ask.tsx'
+import type { Field, FieldMap } from './collections.ts'
 import { valueOf } from './input-values.ts'
-import { guardLeaving } from './route.ts'
 import { inputText } from './values.ts'
 
 /** What people have entered in a form, and what is wrong with it. */
@@ -20,19 +19,28 @@ export interface FormState {
   readonly changes: () => Item | undefined
 }
 
+const discarding: Question = {
+  title: 'Discard your changes?',
+  text: <p>What you have entered has not been saved.</p>,
+  confirm: 'Discard',
+  cancel: 'Keep editing',
+  isDangerous: true,
+}
+
 /** Holds the state of a form. The initial values are those of an item, or the defaults of a new one. */
 export function useForm(fields: FieldMap, item: Item | undefined): FormState {
   const initial = useMemo(() => initialTexts(fields, item), [fields, item])
   const [edited, setEdited] = useState<Readonly<Record<string, string>>>({})
   const [problems, setProblems] = useState<FormState['problems']>({})
-  // Saved values are the initial ones of the next change, and what was wrong was about other ones.
-  useEffect(() => {
+  // Saved values are the initial ones of the next change, and what was wrong was about other ones. A later effect would
+  // discard what is entered at once.
+  useLayoutEffect(() => {
     setEdited({})
     setProblems({})
   }, [item])
   const changed = Object.keys(edited).filter((name) => edited[name] !== initial[name])
   const isChanged = changed.length > 0
-  useGuard(isChanged)
+  useGuard(isChanged ? discarding : undefined)
   return {
     texts: { ...initial, ...edited },
     isChanged,
@@ -72,24 +80,16 @@ function problemsOf(
 ): FormState['problems'] {
   const errors = findings.filter(({ severity }) => severity === 'error')
   const problems: Record<string, string[]> = {}
-  for (const { field = '', message: text } of errors)
-    (problems[fields.has(field) ? field : ''] ??= []).push(text)
+  for (const { field: name = '', message: text } of errors) {
+    const field = fields.get(name)
+    const list = (problems[field ? name : ''] ??= [])
+    list.push(field ? withLabel(field, text) : text)
+  }
   if (errors.length === 0) problems[''] = [message]
   return problems
 }
 
-function useGuard(isChanged: boolean): void {
-  useEffect(() => {
-    if (!isChanged) return undefined
-    guardLeaving(() =>
-      ask({
-        title: 'Discard your changes?',
-        text: <p>What you have entered has not been saved.</p>,
-        confirm: 'Discard',
-        cancel: 'Keep editing',
-        isDangerous: true,
-      }),
-    )
-    return () => guardLeaving(undefined)
-  }, [isChanged])
+// The service calls a field without a label by its name.
+function withLabel({ name, label }: Field, text: string): string {
+  return text.startsWith(`${name} `) ? label + text.slice(name.length) : text
 }

@@ -8,7 +8,7 @@ import type { FormState } from './form-state.tsx'
 import type { Inputs } from './item-place.ts'
 import { Picker } from './picker.tsx'
 import { itemHash } from './route.ts'
-import { localTime, shown, visible } from './values.ts'
+import { apiName, directionOf, localTime, shown, visible } from './values.ts'
 
 interface FieldsOptions {
   readonly collection: Collection
@@ -72,7 +72,9 @@ function FieldRow({ collection, field, form, Input }: RowOptions): VNode {
   return (
     <div class={problems.length > 0 ? 'field is-invalid' : 'field'}>
       <div class="label">
-        <label for={id}>{visible(label)}</label>
+        <label for={id} title={apiName(field)}>
+          {visible(label)}
+        </label>
         {isRequired && (
           <span class="required" aria-hidden="true">
             required
@@ -148,7 +150,7 @@ function StoredRow({ collection, field, value }: StoredOptions): VNode {
   const text = shown(field, value)
   return (
     <div class="field">
-      <span class="label" id={`field-${name}-label`}>
+      <span class="label" id={`field-${name}-label`} title={apiName(field)}>
         {visible(label)}
         {facts.computed === true && <span class="required">computed</span>}
       </span>
@@ -158,6 +160,7 @@ function StoredRow({ collection, field, value }: StoredOptions): VNode {
           title={localTime(field, value)}
           aria-labelledby={`field-${name}-label`}
           role="group"
+          dir={directionOf(field)}
         >
           {text === undefined ? (
             <span class="muted">–</span>

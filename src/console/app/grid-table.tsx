@@ -4,7 +4,7 @@ import { useCollection } from './access.ts'
 import { keyOf, type Collection, type Field } from './collections.ts'
 import type { GridPage, GridView } from './grid-view.ts'
 import { itemHash } from './route.ts'
-import { isNumeric, localTime, shortened, visible } from './values.ts'
+import { apiName, directionOf, isNumeric, localTime, shortened, visible } from './values.ts'
 
 type Change = (changes: Partial<GridView>) => void
 
@@ -47,7 +47,7 @@ export function GridTable(options: TableOptions): VNode {
                 <Head key={field.name} {...{ collection, view, field, change }} />
               ))}
               {actions && (
-                <th>
+                <th class="actions">
                   <span class="hidden">Actions</span>
                 </th>
               )}
@@ -77,6 +77,7 @@ interface HeadOptions {
 
 function Head({ collection, view, field, change }: HeadOptions): VNode {
   const { name, label } = field
+  const title = apiName(field)
   const order = (view.sort || collection.sort).split(',')
   const sorted = order.includes(name)
     ? 'ascending'
@@ -84,10 +85,15 @@ function Head({ collection, view, field, change }: HeadOptions): VNode {
       ? 'descending'
       : 'none'
   const number = isNumeric(field) ? 'number' : ''
-  if (!collection.sortable.has(name)) return <th class={number}>{visible(label)}</th>
+  if (!collection.sortable.has(name))
+    return (
+      <th class={number} title={title}>
+        {visible(label)}
+      </th>
+    )
   const next = sorted === 'ascending' ? `-${name}` : name
   return (
-    <th class={number} aria-sort={sorted}>
+    <th class={number} title={title} aria-sort={sorted}>
       <button type="button" class={`sort is-${sorted}`} onClick={() => change({ sort: next })}>
         {visible(label)}
       </button>
@@ -143,7 +149,7 @@ function Cell({ item, field, options, href }: CellOptions): VNode {
     collection.filters.has(field.name) && !view.filters.some(([name]) => name === field.name)
   const raw = value === null || value === undefined ? '' : String(value)
   return (
-    <td class={isNumeric(field) ? 'number' : ''} title={title}>
+    <td class={isNumeric(field) ? 'number' : ''} title={title} dir={directionOf(field)}>
       {link === undefined ? content : <a href={link}>{content}</a>}
       {canFilter && (
         // For the mouse: the form above the grid does the same with the keyboard.

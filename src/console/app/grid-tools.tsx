@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Collection } from './collections.ts'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { labelOf, type Collection } from './collections.ts'
 import type { GridView } from './grid-view.ts'
 import { visible } from './values.ts'
 
@@ -27,7 +27,7 @@ export function GridTools({ collection, view, change, open }: ToolsOptions): VNo
           title="Remove the filter"
           onClick={() => change({ filters: view.filters.toSpliced(index, 1) }, false)}
         >
-          {visible(name)} = {value === '' ? 'nothing' : visible(value)}
+          {visible(labelOf(collection, name))} = {value === '' ? 'nothing' : visible(value)}
           <span aria-hidden="true"> ×</span>
           <span class="hidden">, remove the filter</span>
         </button>
@@ -71,7 +71,7 @@ function Search({ view, name, change }: SearchOptions): VNode {
   const [text, setText] = useState(view.search)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   // The route may change by other means, such as the back button.
-  useEffect(() => setText(view.search), [view.search])
+  useLayoutEffect(() => setText(view.search), [view.search])
   useEffect(() => () => clearTimeout(timer.current), [])
   return (
     <input
@@ -131,7 +131,7 @@ function FilterForm({ collection, view, add, cancel }: FilterOptions): VNode {
       >
         {names.map((one) => (
           <option key={one} value={one}>
-            {visible(one)}
+            {visible(labelOf(collection, one))}
           </option>
         ))}
       </select>

@@ -1,14 +1,15 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { messageFor, read, type Item } from './api.ts'
-import type { Collection } from './collections.ts'
+import { read, type Item } from './api.ts'
+import { labelOf, type Collection } from './collections.ts'
 import { ColumnsDialog, useColumns } from './columns.tsx'
 import { ExportDialog } from './export.tsx'
 import { GridTable } from './grid-table.tsx'
 import { GridTools } from './grid-tools.tsx'
 import { change, pageQuery, viewOf, type GridPage, type GridView } from './grid-view.ts'
 import { hashOf } from './route.ts'
-import { Empty, Heading, Problem } from './screen.tsx'
+import { Empty, Heading, Loading, LoadProblem } from './screen.tsx'
+import { visible } from './values.ts'
 
 interface GridOptions {
   readonly collection: Collection
@@ -38,7 +39,7 @@ export function Grid(options: GridOptions): VNode {
   const [dialog, setDialog] = useState<'columns' | 'export' | undefined>(undefined)
   const fields = [...new Set([...columns, ...collection.key])]
   const missing = missingFilters(collection, view)
-  const { page, problem, isLoading } = usePage(collection, view, { fields, missing, version })
+  const { page, error, isLoading, repeat } = usePage(collection, view, { fields, missing, version })
   return (
     <>
       <Heading
@@ -59,12 +60,16 @@ export function Grid(options: GridOptions): VNode {
         change={(changes, replace) => change(place, view, changes, { replace })}
         open={setDialog}
       />
-      {problem !== undefined && <Problem>{problem}</Problem>}
+      {error !== undefined && <LoadProblem {...{ error, repeat }} />}
       {missing.length > 0 && (
         <Empty>
-          <p>Add a filter by {missing.join(' and ')} to see items.</p>
+          <p>
+            Add a filter by{' '}
+            {missing.map((name) => visible(labelOf(collection, name))).join(' and ')} to see items.
+          </p>
         </Empty>
       )}
+      {page === undefined && isLoading && missing.length === 0 && <Loading />}
       {page !== undefined && missing.length === 0 && (
         <GridTable
           {...{ collection, view, columns, page, isLoading, actions, hrefOf }}
@@ -93,7 +98,7 @@ function missingFilters({ filters }: Collection, view: GridView): readonly strin
 
 interface Loaded {
   readonly page?: GridPage
-  readonly problem?: string
+  readonly error?: unknown
   readonly isLoading: boolean
 }
 
@@ -110,7 +115,8 @@ function usePage(
     readonly missing: readonly string[]
     readonly version: number | undefined
   },
-): Loaded {
+): Loaded & { readonly repeat: () => void } {
+  const [times, setTimes] = useState(0)
   const [loaded, setLoaded] = useState<Loaded>({ isLoading: true })
   const text = pageQuery(view, fields).toString()
   const isComplete = missing.length === 0
@@ -130,10 +136,10 @@ function usePage(
         setLoaded({ page, isLoading: false })
       },
       (error: unknown) => {
-        if (!controller.signal.aborted) setLoaded({ problem: messageFor(error), isLoading: false })
+        if (!controller.signal.aborted) setLoaded({ error, isLoading: false })
       },
     )
     return () => controller.abort()
-  }, [collection.path, text, isComplete, version])
-  return loaded
+  }, [collection.path, text, isComplete, version, times])
+  return { ...loaded, repeat: () => setTimes(times + 1) }
 }

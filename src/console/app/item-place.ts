@@ -1,4 +1,4 @@
-import type { FunctionComponent } from 'preact'
+import type { ComponentChildren, FunctionComponent } from 'preact'
 import type { Item } from './api.ts'
 import type { Collection } from './collections.ts'
 import { hashOf, itemHash } from './route.ts'
@@ -33,6 +33,8 @@ export interface ItemVariant {
   readonly inputs?: Inputs
   /** The fields that are not shown. */
   readonly without?: readonly string[]
+  /** Returns what is below the form. */
+  readonly below?: (item: Item) => ComponentChildren
   /** What the button says that deletes an item, and the question before. */
   readonly remove?: { readonly label: string; readonly question: string; readonly text: string }
 }

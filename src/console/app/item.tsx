@@ -1,15 +1,15 @@
 import type { ComponentChildren, VNode } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { messageFor, read, type Item } from './api.ts'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { read, type Item } from './api.ts'
 import { ask } from './ask.tsx'
 import { itemPath, type Collection } from './collections.ts'
-import { focusProblem, FormFields } from './form.tsx'
+import { FormFields } from './form.tsx'
+import { useSaving } from './form-saving.tsx'
 import { useForm, type FormState } from './form-state.tsx'
 import { dataPlace, type ItemPlace, type ItemVariant } from './item-place.ts'
-import { go, guardLeaving } from './route.ts'
-import type { Rejected } from './save.ts'
-import { attempt, noteOf, Summary } from './saving.tsx'
-import { announce, Heading, Problem } from './screen.tsx'
+import { endGuards, go } from './route.ts'
+import { noteOf, Summary } from './saving.tsx'
+import { announce, Heading, Loading, LoadProblem } from './screen.tsx'
 import { shortened } from './values.ts'
 
 interface Stored {
@@ -29,13 +29,16 @@ interface ItemOptions extends ItemVariant {
 export function ItemScreen(options: ItemOptions): VNode {
   const { collection, itemKey, at = dataPlace(collection), version, children } = options
   const [stored, setStored] = useState<Stored | undefined>(undefined)
-  const [problem, setProblem] = useState('')
+  const [error, setError] = useState<unknown>(undefined)
   const path = collection.isSingleton ? collection.path : itemPath(collection, itemKey)
   const load = (signal?: AbortSignal): Promise<void> =>
     read(path, undefined, signal).then(
-      ({ envelope, etag }) => setStored({ item: envelope.item ?? {}, etag }),
-      (error: unknown) => {
-        if (signal?.aborted !== true) setProblem(messageFor(error))
+      ({ envelope, etag }) => {
+        setError(undefined)
+        setStored({ item: envelope.item ?? {}, etag })
+      },
+      (reason: unknown) => {
+        if (signal?.aborted !== true) setError(reason)
       },
     )
   useEffect(() => {
@@ -53,7 +56,8 @@ export function ItemScreen(options: ItemOptions): VNode {
         title={title ?? nameOf(collection, itemKey)}
         above={collection.isSingleton ? collection.application : <a href={at.list}>{at.name}</a>}
       />
-      {problem !== '' && <Problem>{problem}</Problem>}
+      {error !== undefined && <LoadProblem error={error} repeat={() => void load()} />}
+      {stored === undefined && error === undefined && <Loading />}
       {stored && children}
       {stored && (
         <ItemForm
@@ -63,6 +67,7 @@ export function ItemScreen(options: ItemOptions): VNode {
           reload={() => void load()}
         />
       )}
+      {stored && options.below?.(stored.item)}
     </>
   )
 }
@@ -115,27 +120,14 @@ function useItemActions(
 ): ItemActions {
   const { item, etag } = stored
   const form = useForm(collection.updatable, item)
-  const [isBusy, setBusy] = useState(false)
+  const saving = useSaving(form, element)
   const [isStale, setStale] = useState(false)
-  useEffect(() => setStale(false), [stored])
+  useLayoutEffect(() => setStale(false), [stored])
   const version = collection.hasVersions ? etag : undefined
-  const reject = ({ status, message, findings }: Rejected): void => {
-    setStale(status === 412)
-    form.reject(message, findings)
-    focusProblem(element.current)
-  }
   const submit = async (ifMatch = version): Promise<void> => {
-    form.clear()
-    const values = form.changes()
-    if (values === undefined) {
-      focusProblem(element.current)
-      return
-    }
-    setBusy(true)
-    const saved = await attempt({ method: 'POST', path, body: values, ifMatch })
-    setBusy(false)
-    if (saved.kind === 'rejected') reject(saved)
-    if (saved.kind !== 'saved') return
+    const saved = await saving.submit({ path, ifMatch })
+    if (saved?.kind === 'rejected') setStale(saved.status === 412)
+    if (saved?.kind !== 'saved') return
     setStale(false)
     const { envelope, etag: next } = saved.reply
     change({ item: { ...item, ...envelope.item }, etag: next })
@@ -150,14 +142,17 @@ function useItemActions(
       isDangerous: true,
     })
     if (!isSure) return
-    const saved = await attempt({ method: 'DELETE', path, ifMatch: version })
-    if (saved.kind === 'rejected') reject(saved)
+    const saved = await saving.attempt({ method: 'DELETE', path, ifMatch: version })
+    if (saved.kind === 'rejected') {
+      setStale(saved.status === 412)
+      saving.reject(saved)
+    }
     if (saved.kind !== 'saved') return
-    guardLeaving(undefined)
+    endGuards()
     announce('Done.')
     go(at.list)
   }
-  return { form, isBusy, isStale, submit, remove }
+  return { form, isBusy: saving.isBusy, isStale, submit, remove }
 }
 
 function ItemForm(options: FormOptions): VNode {

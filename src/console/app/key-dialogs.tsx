@@ -1,9 +1,10 @@
 import type { VNode } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { Item } from './api.ts'
-import { ask, Dialog } from './ask.tsx'
+import { ask, Dialog, useGuard, type Question } from './ask.tsx'
 import type { Collection } from './collections.ts'
-import { attempt, rejectionText } from './saving.tsx'
+import { endGuards } from './route.ts'
+import { leaving, rejectionText, useAttempts } from './saving.tsx'
 import { Problem } from './screen.tsx'
 import { visible } from './values.ts'
 
@@ -26,6 +27,8 @@ export function Rotation({ collection, item, onDone }: RotationOptions): VNode {
   const [overlap, setOverlap] = useState(10)
   const [problem, setProblem] = useState('')
   const [created, setCreated] = useState<Item | undefined>(undefined)
+  const { attempt, isSending } = useAttempts()
+  useGuard(isSending ? leaving : undefined)
   const rotate = async (): Promise<void> => {
     setProblem('')
     const saved = await attempt({
@@ -37,8 +40,12 @@ export function Rotation({ collection, item, onDone }: RotationOptions): VNode {
     if (saved.kind === 'rejected') setProblem(rejectionText(saved))
   }
   if (created !== undefined) return <ShownOnce item={created} onDone={onDone} />
+  // The response has the new key, so the dialog stays until it is there.
+  const close = (): void => {
+    if (!isSending) onDone()
+  }
   return (
-    <Dialog title={`Rotate the key ${String(item['start'])}…`} onClose={onDone}>
+    <Dialog title={`Rotate the key ${String(item['start'])}…`} onClose={close}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -60,17 +67,27 @@ export function Rotation({ collection, item, onDone }: RotationOptions): VNode {
           </select>
         </label>
         {problem !== '' && <Problem>{problem}</Problem>}
+        <p role="status" class="muted">
+          {isSending && 'The new key is being made…'}
+        </p>
         <div class="buttons">
           <button type="submit" class="primary">
             Rotate
           </button>
-          <button type="button" onClick={onDone}>
+          <button type="button" disabled={isSending} onClick={close}>
             Cancel
           </button>
         </div>
       </form>
     </Dialog>
   )
+}
+
+const closing: Question = {
+  title: 'Close without copying?',
+  text: <p>The key can't be shown again.</p>,
+  confirm: 'Close',
+  isDangerous: true,
 }
 
 interface ShownOnceOptions {
@@ -94,16 +111,12 @@ export function ShownOnce({ item, onDone }: ShownOnceOptions): VNode {
       setNote('The browser does not allow copying. Copy the selected key yourself.')
     }
   }
+  // Leaving the screen loses the key, too.
+  useGuard(isCopied ? undefined : closing)
   const close = async (): Promise<void> => {
-    const isSure =
-      isCopied ||
-      (await ask({
-        title: 'Close without copying?',
-        text: <p>The key can't be shown again.</p>,
-        confirm: 'Close',
-        isDangerous: true,
-      }))
-    if (isSure) onDone()
+    if (!isCopied && !(await ask(closing))) return
+    endGuards()
+    onDone()
   }
   return (
     <Dialog title="The new key" onClose={() => void close()}>
@@ -120,7 +133,10 @@ export function ShownOnce({ item, onDone }: ShownOnceOptions): VNode {
           aria-label="Key"
           value={String(item['key'])}
           onFocus={(event) => event.currentTarget.select()}
-          onCopy={() => setCopied(true)}
+          onCopy={({ currentTarget: { value, selectionStart, selectionEnd } }) => {
+            // A part of the key is no key.
+            if (selectionStart === 0 && selectionEnd === value.length) setCopied(true)
+          }}
         />
         <button type="button" class="primary" onClick={() => void copy()}>
           Copy

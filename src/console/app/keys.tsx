@@ -1,9 +1,10 @@
 import type { VNode } from 'preact'
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { useAdministration } from './access.ts'
-import { ExpiryInput, UserInput } from './admin-inputs.tsx'
+import { ExpiryInput, ProviderInput, UserInput } from './admin-inputs.tsx'
 import type { Item } from './api.ts'
 import { ask } from './ask.tsx'
+import { DayChart } from './charts.tsx'
 import { itemPath, type Collection } from './collections.ts'
 import { Grid } from './grid.tsx'
 import { ItemScreen } from './item.tsx'
@@ -11,7 +12,7 @@ import { adminPlace, type ItemVariant } from './item-place.ts'
 import { NewItem } from './new-item.tsx'
 import { go, hashOf, itemHash, partsOf } from './route.ts'
 import { Rotation, ShownOnce } from './key-dialogs.tsx'
-import { attempt, rejectionText } from './saving.tsx'
+import { rejectionText, useAttempts, type Attempts } from './saving.tsx'
 import { announce } from './screen.tsx'
 
 interface ScreenOptions {
@@ -23,8 +24,9 @@ interface ScreenOptions {
 const variant: ItemVariant = {
   at: adminPlace('keys', 'Keys'),
   titleOf: ({ user, start }) => `${String(user)} · ${String(start)}…`,
-  inputs: { user: UserInput, expiresIn: ExpiryInput },
-  without: ['rotates', 'overlap', 'key', 'keyId'],
+  inputs: { user: UserInput, provider: ProviderInput, expiresIn: ExpiryInput },
+  without: ['rotates', 'overlap', 'key', 'keyId', 'requests'],
+  below: requestsOf,
   remove: {
     label: 'Revoke',
     question: 'Revoke the key?',
@@ -35,18 +37,51 @@ const variant: ItemVariant = {
 /** The list of keys, a new one, and one of them. */
 export function Keys({ collection, segments: [first], query }: ScreenOptions): VNode {
   if (first === 'new') return <NewKey collection={collection} />
-  if (first !== undefined)
-    return <ItemScreen {...variant} collection={collection} itemKey={partsOf(first)} />
+  if (first !== undefined) return <StoredKey collection={collection} itemKey={partsOf(first)} />
   return <KeyList collection={collection} query={query} />
+}
+
+interface StoredOptions {
+  readonly collection: Collection
+  readonly itemKey: readonly string[]
+}
+
+// What only a new key can have.
+const fixed = ['user', 'provider', 'expiresIn']
+
+function StoredKey({ collection, itemKey }: StoredOptions): VNode {
+  const own = useMemo(() => {
+    const updatable = [...collection.updatable].filter(([name]) => !fixed.includes(name))
+    return { ...collection, updatable: new Map(updatable) }
+  }, [collection])
+  return <ItemScreen {...variant} collection={own} itemKey={itemKey} />
+}
+
+/** How many requests a key had. */
+export function requestsOf({ requests }: Item): VNode {
+  return (
+    <div class="charts">
+      <DayChart title="Requests by day" days={requests} />
+    </div>
+  )
+}
+
+// Only a key that replaces another one has no user of its own.
+function withUser(collection: Collection): Collection {
+  const user = collection.insertable.get('user')
+  if (user === undefined) return collection
+  const insertable = new Map(collection.insertable).set('user', { ...user, isRequired: true })
+  return { ...collection, insertable }
 }
 
 function NewKey({ collection }: { readonly collection: Collection }): VNode {
   const [created, setCreated] = useState<Item | undefined>(undefined)
+  const own = useMemo(() => withUser(collection), [collection])
   return (
     <>
       <NewItem
         {...variant}
-        collection={collection}
+        collection={own}
         without={[...(variant.without ?? []), 'expires']}
         title="New key"
         label="Create key"
@@ -57,7 +92,11 @@ function NewKey({ collection }: { readonly collection: Collection }): VNode {
   )
 }
 
-async function revoke(collection: Collection, { keyId, user }: Item): Promise<void> {
+async function revoke(
+  collection: Collection,
+  { keyId, user }: Item,
+  attempt: Attempts['attempt'],
+): Promise<void> {
   const isSure = await ask({
     title: `Revoke the key of ${String(user)}?`,
     text: <p>{variant.remove?.text}</p>,
@@ -73,6 +112,7 @@ async function revoke(collection: Collection, { keyId, user }: Item): Promise<vo
 function KeyList({ collection, query }: Omit<ScreenOptions, 'segments'>): VNode {
   const [version, setVersion] = useState(0)
   const [rotated, setRotated] = useState<Item | undefined>(undefined)
+  const { attempt } = useAttempts()
   const reload = (): void => setVersion(version + 1)
   return (
     <>
@@ -96,7 +136,7 @@ function KeyList({ collection, query }: Omit<ScreenOptions, 'segments'>): VNode 
               <button
                 type="button"
                 class="danger"
-                onClick={() => void revoke(collection, item).then(reload)}
+                onClick={() => void revoke(collection, item, attempt).then(reload)}
               >
                 Revoke
               </button>

@@ -1,12 +1,13 @@
 import type { VNode } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import type { Item } from './api.ts'
 import { keyOf, type Collection } from './collections.ts'
-import { focusProblem, FormFields } from './form.tsx'
+import { FormFields } from './form.tsx'
+import { useSaving } from './form-saving.tsx'
 import { useForm } from './form-state.tsx'
 import { dataPlace, type ItemPlace, type ItemVariant } from './item-place.ts'
-import { go, guardLeaving } from './route.ts'
-import { attempt, noteOf, Summary } from './saving.tsx'
+import { endGuards, go } from './route.ts'
+import { noteOf, Summary } from './saving.tsx'
 import { announce, Heading } from './screen.tsx'
 
 interface NewOptions extends ItemVariant {
@@ -24,23 +25,12 @@ export function NewItem(options: NewOptions): VNode {
   const { inputs, without } = options
   const form = useForm(collection.insertable, undefined)
   const element = useRef<HTMLFormElement>(null)
-  const [isBusy, setBusy] = useState(false)
+  const saving = useSaving(form, element)
+  const { isBusy } = saving
   const submit = async (): Promise<void> => {
-    form.clear()
-    const values = form.changes()
-    if (values === undefined) {
-      focusProblem(element.current)
-      return
-    }
-    setBusy(true)
-    const saved = await attempt({ method: 'POST', path: collection.path, body: values })
-    setBusy(false)
-    if (saved.kind === 'rejected') {
-      form.reject(saved.message, saved.findings)
-      focusProblem(element.current)
-    }
-    if (saved.kind !== 'saved') return
-    guardLeaving(undefined)
+    const saved = await saving.submit({ path: collection.path })
+    if (saved?.kind !== 'saved') return
+    endGuards()
     const { item } = saved.reply.envelope
     if (item !== undefined && options.onAdded !== undefined) {
       options.onAdded(item)

@@ -7,7 +7,8 @@ import { Grid } from './grid.tsx'
 import { ItemScreen } from './item.tsx'
 import { adminPlace } from './item-place.ts'
 import { itemHash, partsOf } from './route.ts'
-import { attempt, rejectionText } from './saving.tsx'
+import { rejectionText, useAttempts } from './saving.tsx'
+import type { SaveRequest } from './save.ts'
 import { announce } from './screen.tsx'
 
 interface ScreenOptions {
@@ -67,7 +68,8 @@ interface ButtonsOptions {
 
 function DeliveryButtons({ collection, id, changed }: ButtonsOptions): VNode {
   const path = itemPath(collection, [id])
-  const send = async (request: Parameters<typeof attempt>[0], note: string): Promise<void> => {
+  const { attempt } = useAttempts()
+  const send = async (request: SaveRequest, note: string): Promise<void> => {
     const saved = await attempt(request)
     if (saved.kind === 'rejected') announce(rejectionText(saved))
     if (saved.kind === 'saved') announce(note)
@@ -76,7 +78,7 @@ function DeliveryButtons({ collection, id, changed }: ButtonsOptions): VNode {
   const drop = async (): Promise<void> => {
     const isSure = await ask({
       title: 'Drop the delivery?',
-      text: <p>It is never sent.</p>,
+      text: <p>It will not be sent.</p>,
       confirm: 'Drop',
       isDangerous: true,
     })

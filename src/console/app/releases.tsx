@@ -8,7 +8,7 @@ import { ItemScreen } from './item.tsx'
 import { adminPlace, type InputOptions } from './item-place.ts'
 import { NewItem } from './new-item.tsx'
 import { go, hashOf, itemHash, partsOf } from './route.ts'
-import { announce, Problem } from './screen.tsx'
+import { announce, LoadProblem, Problem } from './screen.tsx'
 import { visible } from './values.ts'
 import { settings } from './settings.ts'
 
@@ -90,7 +90,43 @@ function SolutionInput({ id, text, change, isInvalid, describedBy }: InputOption
 const firstPause = 500
 const maxPause = 5000
 
-/** A release. While it is built, its state is requested again, at growing intervals. */
+/** Requests the state of a release, and again at growing intervals while it is built. */
+function useBuild(path: string) {
+  const [state, setState] = useState<Item | undefined>(undefined)
+  const [problem, setProblem] = useState<unknown>(undefined)
+  const [attempt, setAttempt] = useState(0)
+  const [version, setVersion] = useState(0)
+  useEffect(() => {
+    const controller = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let pause = firstPause
+    const look = async (): Promise<void> => {
+      const { envelope } = await read(path, undefined, controller.signal)
+      const isRunning = ['queued', 'building'].includes(String(envelope.item?.['status']))
+      setState(envelope.item)
+      setProblem(undefined)
+      if (isRunning) {
+        timer = setTimeout(run, pause)
+        pause = Math.min(pause * 1.5, maxPause)
+      } else if (pause > firstPause || attempt > 0) {
+        announce(`The build has ended: ${String(envelope.item?.['status'])}.`)
+        setVersion((before) => before + 1)
+      }
+    }
+    const run = (): void =>
+      void look().catch((error: unknown) => {
+        if (!controller.signal.aborted) setProblem(error)
+      })
+    run()
+    return () => {
+      controller.abort()
+      clearTimeout(timer)
+    }
+  }, [path, attempt])
+  return { state, problem, version, repeat: () => setAttempt(attempt + 1) }
+}
+
+/** A release. */
 function Release({
   collection,
   id,
@@ -98,35 +134,7 @@ function Release({
   readonly collection: Collection
   readonly id: string
 }): VNode {
-  const [state, setState] = useState<Item | undefined>(undefined)
-  const [problem, setProblem] = useState('')
-  const [version, setVersion] = useState(0)
-  useEffect(() => {
-    const controller = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    let pause = firstPause
-    const look = async (): Promise<void> => {
-      const { envelope } = await read(itemPath(collection, [id]), undefined, controller.signal)
-      const isRunning = ['queued', 'building'].includes(String(envelope.item?.['status']))
-      setState(envelope.item)
-      if (isRunning) {
-        timer = setTimeout(run, pause)
-        pause = Math.min(pause * 1.5, maxPause)
-      } else if (pause > firstPause) {
-        announce(`The build has ended: ${String(envelope.item?.['status'])}.`)
-        setVersion((before) => before + 1)
-      }
-    }
-    const run = (): void =>
-      void look().catch((error: unknown) => {
-        if (!controller.signal.aborted) setProblem(messageFor(error))
-      })
-    run()
-    return () => {
-      controller.abort()
-      clearTimeout(timer)
-    }
-  }, [collection.path, id])
+  const { state, problem, version, repeat } = useBuild(itemPath(collection, [id]))
   const status = String(state?.['status'] ?? '')
   return (
     <ItemScreen
@@ -135,8 +143,12 @@ function Release({
       at={at}
       version={version}
       titleOf={(item) => `${String(item['name'])} ${String(item['version'])}`}
+      without={['error']}
     >
-      {problem !== '' && <Problem>{problem}</Problem>}
+      {problem !== undefined && <LoadProblem error={problem} repeat={repeat} />}
+      {status === 'failed' && (
+        <Problem>{String(state?.['error'] ?? 'The build has failed.')}</Problem>
+      )}
       {['queued', 'building'].includes(status) && (
         <p class="links" role="status">
           <progress aria-label="Build" />{' '}

@@ -6,11 +6,14 @@ export interface Route {
   readonly query: URLSearchParams
 }
 
+/** Resolves with whether another screen may be shown. */
+type Guard = () => Promise<boolean>
+
 /** The route of the address. */
 export const route = createStore<Route>(parse(location.hash))
 
 let current = location.hash
-let guard: (() => Promise<boolean>) | undefined
+let guards: readonly Guard[] = []
 
 /** Returns the hash of a screen. Segments are encoded; parameters without value are left out. */
 export function hashOf(
@@ -51,12 +54,28 @@ export function go(hash: string, { replace = false } = {}): void {
 
 /** Returns whether a form has changes that leaving the screen would lose. */
 export function isGuarded(): boolean {
-  return guard !== undefined
+  return guards.length > 0
 }
 
-/** Calls a function before another screen is shown, which resolves with whether it may be; undefined ends that. */
-export function guardLeaving(mayLeave: (() => Promise<boolean>) | undefined): void {
-  guard = mayLeave
+/** Returns whether what was entered in a form may be lost: the person decides. */
+export async function mayLeave(): Promise<boolean> {
+  const guard = guards.at(-1)
+  if (guard !== undefined && !(await guard())) return false
+  endGuards()
+  return true
+}
+
+/** Calls a function before another screen is shown. If there are several, the last one decides. Returns a function that ends that. */
+export function guardLeaving(guard: Guard): () => void {
+  guards = [...guards, guard]
+  return () => {
+    guards = guards.filter((one) => one !== guard)
+  }
+}
+
+/** Ends all guards: nothing that could be lost is left. */
+export function endGuards(): void {
+  guards = []
 }
 
 function parse(hash: string): Route {
@@ -75,19 +94,17 @@ function follow(): void {
 addEventListener('hashchange', () => {
   if (location.hash === current) return
   const wanted = location.hash
-  if (guard === undefined) {
+  if (!isGuarded()) {
     follow()
     return
   }
   // The screen stays until the person has decided.
   history.pushState(null, '', current === '' ? location.pathname : current)
-  void guard().then((mayLeave) => {
-    if (!mayLeave) return
-    guard = undefined
-    location.hash = wanted
+  void mayLeave().then((isSure) => {
+    if (isSure) location.hash = wanted
   })
 })
 
 addEventListener('beforeunload', (event) => {
-  if (guard !== undefined) event.preventDefault()
+  if (isGuarded()) event.preventDefault()
 })

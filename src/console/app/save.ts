@@ -1,4 +1,3 @@
-import { confirmWarnings } from './ask.tsx'
 import { send, type ApiRequest, type Finding, type Reply } from './api.ts'
 
 /** A save or delete that the service has not made. */
@@ -10,13 +9,19 @@ export interface Rejected {
   readonly findings: readonly Finding[]
 }
 
+/** A save or delete. */
+export type SaveRequest = Omit<ApiRequest, 'confirmed' | 'signal'>
+
 /** What came of a save or delete. */
 export type Saved =
   { readonly kind: 'saved'; readonly reply: Reply } | { readonly kind: 'cancelled' } | Rejected
 
-/** Sends a save or delete. If the service has warnings only, the person can confirm them by their ids. */
-export async function save(request: ApiRequest): Promise<Saved> {
-  const confirmed = [...(request.confirmed ?? [])]
+/** Sends a save or delete. If the service has warnings only, they are confirmed by their ids if the function resolves with true. */
+export async function save(
+  request: SaveRequest,
+  confirm: (warnings: readonly Finding[]) => Promise<boolean>,
+): Promise<Saved> {
+  const confirmed: string[] = []
   for (;;) {
     const reply = await send({ ...request, confirmed })
     const { status, envelope } = reply
@@ -25,7 +30,7 @@ export async function save(request: ApiRequest): Promise<Saved> {
     const warnings = pendingWarnings(validations, confirmed)
     if (warnings.length === 0)
       return { kind: 'rejected', status, message: message ?? '', findings: validations }
-    if (!(await confirmWarnings(warnings))) return { kind: 'cancelled' }
+    if (!(await confirm(warnings))) return { kind: 'cancelled' }
     confirmed.push(...warnings.map(({ validationId = '' }) => validationId))
   }
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { Failure, messageFor } from './api.ts'
 import { settings } from './settings.ts'
 import { createStore } from './store.ts'
 import { visible } from './values.ts'
@@ -59,6 +60,35 @@ export function Problem({ children }: { readonly children: ComponentChildren }):
   return (
     <p class="problem" role="alert">
       {typeof children === 'string' ? visible(children) : children}
+    </p>
+  )
+}
+
+interface LoadProblemOptions {
+  readonly error: unknown
+  readonly repeat: () => void
+}
+
+/** Why something could not be loaded, with a button that loads it again if that may help. */
+export function LoadProblem({ error, repeat }: LoadProblemOptions): VNode {
+  const status = error instanceof Failure ? error.status : undefined
+  return (
+    <>
+      <Problem>{messageFor(error)}</Problem>
+      {(status === undefined || status >= 429) && (
+        <button type="button" class="repeat" onClick={repeat}>
+          Try again
+        </button>
+      )}
+    </>
+  )
+}
+
+/** What a screen shows until it has loaded what it shows, unless that takes only a moment. */
+export function Loading(): VNode {
+  return (
+    <p class="loading muted" role="status">
+      Loading…
     </p>
   )
 }

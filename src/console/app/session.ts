@@ -1,5 +1,7 @@
+import { store, stored } from './browser-storage.ts'
 import { createStore } from './store.ts'
 import { cookies, serviceRoot, settings, type SignInMethod } from './settings.ts'
+import { responseText } from './response-text.ts'
 
 /** Who is signed in. The headers are only here, and those of a session also in the storage of the tab. */
 export interface Session {
@@ -20,30 +22,44 @@ export interface Entered {
 /** The session of this tab: undefined before signing in. */
 export const session = createStore<Session | undefined>(undefined)
 
-/** Whether the form for signing in covers the page, because the credential was rejected. */
-export const renewal = createStore<((isSignedIn: boolean) => void) | undefined>(undefined)
+/** Whether the session is being revoked. Then the page is loaded again, so nothing can be entered before. */
+export const isSigningOut = createStore(false)
 
+/** Who has signed in again over a page: the user of what it shows, another one, or no one. */
+export type SignedIn = 'same' | 'other' | 'none'
+
+/** The form for signing in again that covers the page, because the credential was rejected. */
+export interface Renewal {
+  /** The user of what the page shows, if that is known. */
+  readonly user: string | undefined
+  /** Closes the form. Does nothing if it is closed, even if another one is open. */
+  readonly settle: (signedIn: SignedIn) => void
+}
+
+/** The open form for signing in again over the page; undefined if it is closed. */
+export const renewal = createStore<Renewal | undefined>(undefined)
+
+const maxRevocation = 5000
+const ofTab = (): Storage => sessionStorage
 const storageKey = `rowgate console ${location.pathname}`
 const sessionsUrl = `${serviceRoot}${settings.brand}-admin/sessions`
 
 /** Returns the session that a reload has kept. */
 export function storedSession(): Session | undefined {
-  const text = sessionStorage.getItem(storageKey)
-  if (text !== null) return JSON.parse(text) as Session
+  const found = stored(ofTab, storageKey) as Session | undefined
+  if (typeof found?.headers === 'object') return found
   return settings.isOpen ? { headers: {}, user: undefined, keyId: undefined } : undefined
 }
 
 /**
- * Signs in. If the service has a session for what was entered, that is exchanged for a key with a life of minutes. Rejects
- * with an Error whose message is for people.
+ * Returns the session for what was entered, without starting it. If the service has sessions, what was entered is exchanged
+ * for a key with a life of minutes. Rejects with an Error whose message is for people.
  */
-export async function signIn({ method, user, secret }: Entered): Promise<void> {
+export async function signIn({ method, user, secret }: Entered): Promise<Session> {
   const headers = headersOf({ method, user, secret })
   const name = method.type === 'basic' ? user : undefined
-  if (!settings.hasSessions) {
-    session.set({ headers, user: name, keyId: undefined })
-    return
-  }
+  const own: Session = { headers, user: name, keyId: undefined }
+  if (!settings.hasSessions) return own
   const response = await fetch(sessionsUrl, {
     method: 'POST',
     headers: { ...headers, 'Content-Type': 'application/json' },
@@ -51,42 +67,28 @@ export async function signIn({ method, user, secret }: Entered): Promise<void> {
     body: '{}',
   }).catch(() => undefined)
   if (response === undefined) throw new Error('The service could not be reached. Try again.')
-  if (response.status === 400) {
-    // There is no session for it, such as for a token with roles of its own: the page keeps it itself, in memory.
-    session.set({ headers, user: name, keyId: undefined })
-    return
-  }
-  const envelope = (await response.json().catch(() => ({}))) as {
-    readonly message?: string | null
-    readonly validations?: readonly { readonly message: string }[]
-    readonly item?: {
-      readonly key: string
-      readonly header: string
-      readonly user: string
-      readonly keyId: string
-    }
-  }
-  if (!response.ok || !envelope.item) throw new Error(messageOf(response, envelope))
+  // There is no session for it, such as for a token with roles of its own: the page keeps it itself, in memory.
+  if (response.status === 400) return own
+  const envelope = (await response.json().catch(() => undefined)) as
+    | {
+        readonly item?: {
+          readonly key: string
+          readonly header: string
+          readonly user: string
+          readonly keyId: string
+        }
+      }
+    | null
+    | undefined
+  if (!response.ok || !envelope?.item) throw new Error(responseText(envelope, response))
   const { key, header, user: owner, keyId } = envelope.item
-  const started: Session = { headers: { [header]: key }, user: owner, keyId }
-  sessionStorage.setItem(storageKey, JSON.stringify(started))
-  session.set(started)
+  return { headers: { [header]: key }, user: owner, keyId }
 }
 
-function messageOf(
-  { status, headers }: Response,
-  {
-    message,
-    validations,
-  }: {
-    readonly message?: string | null
-    readonly validations?: readonly { readonly message: string }[]
-  },
-): string {
-  const found = validations?.map((one) => one.message).join(' ')
-  const text = [found, message, `The service responded ${status}.`].find(Boolean) ?? ''
-  const seconds = headers.get('Retry-After')
-  return seconds === null ? text : `${text} Try again in ${seconds} seconds.`
+/** Starts a session. A reload keeps it if it can be revoked. */
+export function start(next: Session): void {
+  if (next.keyId !== undefined) store(ofTab, storageKey, next)
+  session.set(next)
 }
 
 function headersOf({ method, user, secret }: Entered): Readonly<Record<string, string>> {
@@ -105,41 +107,67 @@ function headersOf({ method, user, secret }: Entered): Readonly<Record<string, s
 /** Signs out: revokes the session, and forgets it even if that fails. */
 export async function signOut(): Promise<void> {
   const ended = session.get()
+  isSigningOut.set(true)
   forget()
-  if (ended?.keyId !== undefined) {
-    const url = `${sessionsUrl}/${encodeURIComponent(ended.keyId)}`
-    await fetch(url, {
-      method: 'DELETE',
-      headers: ended.headers,
-      credentials: cookies,
-      keepalive: true,
-    }).catch(() => undefined)
-  }
+  await revoke(ended)
   // Nothing that was read stays in memory.
   history.replaceState(null, '', location.pathname)
   location.reload()
 }
 
+/** Revokes a session, if it is one. Never rejects, and does not wait for a service that does not respond. */
+export async function revoke(ended: Session | undefined): Promise<void> {
+  if (ended?.keyId === undefined) return
+  const url = `${sessionsUrl}/${encodeURIComponent(ended.keyId)}`
+  await fetch(url, {
+    method: 'DELETE',
+    headers: ended.headers,
+    credentials: cookies,
+    keepalive: true,
+    signal: AbortSignal.timeout(maxRevocation),
+  }).catch(() => undefined)
+}
+
+/** Goes back to a session that was rejected, which a reload does not keep. What the page shows stays. */
+export function goBackTo(before: Session | undefined): void {
+  store(ofTab, storageKey, undefined)
+  session.set(before)
+}
+
 /** Forgets the session. */
 export function forget(): void {
-  sessionStorage.removeItem(storageKey)
+  store(ofTab, storageKey, undefined)
   session.set(undefined)
 }
 
-let renewing: Promise<boolean> | undefined
+let renewing: Promise<SignedIn> | undefined
 
 /**
- * Covers the page with the form for signing in, so that what was entered in other forms stays. Resolves with whether the
- * person has signed in again.
+ * Covers the page with the form for signing in, so that what was entered in other forms stays. Resolves with who has signed
+ * in again: without the form if that was while the response was late that has rejected the `sender`.
  */
-export function renew(): Promise<boolean> {
-  sessionStorage.removeItem(storageKey)
-  renewing ??= new Promise<boolean>((resolve) => {
-    renewal.set((isSignedIn) => {
+export async function renew(sender: Session | undefined): Promise<SignedIn> {
+  const now = session.get()
+  if (renewing === undefined && now !== sender) return now ? comparedWith(sender, now) : 'none'
+  store(ofTab, storageKey, undefined)
+  renewing ??= openRenewal()
+  return renewing
+}
+
+// Of two keys without a user, nothing says that they have the same one.
+function comparedWith(before: Session | undefined, now: Session): SignedIn {
+  return before?.user !== undefined && before.user === now.user ? 'same' : 'other'
+}
+
+function openRenewal(): Promise<SignedIn> {
+  const opened = new Promise<SignedIn>((resolve) => {
+    const settle = (signedIn: SignedIn): void => {
+      if (renewing !== opened) return
       renewal.set(undefined)
       renewing = undefined
-      resolve(isSignedIn)
-    })
+      resolve(signedIn)
+    }
+    renewal.set({ user: session.get()?.user, settle })
   })
-  return renewing
+  return opened
 }

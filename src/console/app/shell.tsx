@@ -1,11 +1,11 @@
 import type { ComponentChildren, VNode } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { adminScreens, type AdminScreen } from './admin-screens.tsx'
 import type { Collection } from './collections.ts'
 import { Grid } from './grid.tsx'
 import { ItemScreen } from './item.tsx'
 import { NewItem } from './new-item.tsx'
-import { hashOf, partsOf, route } from './route.ts'
+import { hashOf, mayLeave, partsOf, route } from './route.ts'
 import { Empty, Heading } from './screen.tsx'
 import { session, signOut } from './session.ts'
 import { administration, settings } from './settings.ts'
@@ -19,7 +19,7 @@ export function Shell({ collections }: { readonly collections: Collections }): V
   const [isOpen, setOpen] = useState(false)
   const [first, ...rest] = current.segments
   const place = current.segments.join('/')
-  useEffect(() => setOpen(false), [place])
+  useLayoutEffect(() => setOpen(false), [place])
   return (
     <div class={isOpen ? 'shell is-open' : 'shell'}>
       <a class="skip" href="#main" onClick={skip}>
@@ -246,7 +246,11 @@ function Account({ user }: { readonly user: string | undefined }): VNode | null 
   return (
     <div class="account">
       {user !== undefined && <span class="user">{visible(user)}</span>}
-      <button type="button" class="quiet" onClick={() => void signOut()}>
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => void mayLeave().then((isSure) => (isSure ? signOut() : undefined))}
+      >
         Sign out
       </button>
     </div>

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { loadAccess } from './access.ts'
+import { fetchAccess } from './access.ts'
 import { messageFor } from './api.ts'
 import { Problem } from './screen.tsx'
-import { session, signIn } from './session.ts'
+import { goBackTo, revoke, session, signIn, start, type Entered, type Session } from './session.ts'
 import { settings, type SignInMethod } from './settings.ts'
 
 const names = {
@@ -14,11 +14,15 @@ const names = {
 
 interface SignInOptions {
   readonly reason: string
+  /** Returns whether the form is still open. Default: it is. */
+  readonly isWanted?: () => boolean
+  /** Called after the credential was accepted. If it resolves with false, the form stays. */
+  readonly accept?: () => Promise<boolean>
   readonly onSignedIn: () => void
 }
 
 /** The form for signing in, with the providers in the order of their priority. */
-export function SignInForm({ reason, onSignedIn }: SignInOptions): VNode {
+export function SignInForm({ reason, onSignedIn, ...conditions }: SignInOptions): VNode {
   const form = useRef<HTMLFormElement>(null)
   const [chosen, choose] = useState(0)
   const [problem, setProblem] = useState(reason)
@@ -36,14 +40,11 @@ export function SignInForm({ reason, onSignedIn }: SignInOptions): VNode {
     const text = (name: string): string => (values.get(name) as string | null) ?? ''
     setProblem('')
     setBusy(true)
-    const before = session.get()
     try {
-      await signIn({ method, user: text('username'), secret: text('secret') })
-      await loadAccess()
-      onSignedIn()
+      const entered = { method, user: text('username'), secret: text('secret') }
+      if (await enter(entered, conditions)) onSignedIn()
+      else setBusy(false)
     } catch (error) {
-      // The page behind the form stays, with what was entered there.
-      session.set(before)
       setProblem(messageFor(error))
       setBusy(false)
       form.current?.querySelector<HTMLInputElement>('[name=secret]')?.select()
@@ -74,6 +75,41 @@ export function SignInForm({ reason, onSignedIn }: SignInOptions): VNode {
       </button>
     </form>
   )
+}
+
+/**
+ * Signs in. Resolves with false if that is not accepted, or if the form was closed meanwhile. The page behind the form stays,
+ * with what was entered there.
+ */
+async function enter(
+  entered: Entered,
+  { isWanted = () => true, accept }: Pick<SignInOptions, 'isWanted' | 'accept'>,
+): Promise<boolean> {
+  const started = await signIn(entered)
+  if (!isWanted()) {
+    await revoke(started)
+    return false
+  }
+  const before = session.get()
+  start(started)
+  try {
+    const show = await fetchAccess()
+    if (accept === undefined || (await accept())) {
+      show()
+      return true
+    }
+  } catch (error) {
+    void end(started, before)
+    throw error
+  }
+  await end(started, before)
+  return false
+}
+
+/** Revokes a session, and goes back to the one before unless another one has started meanwhile. */
+async function end(started: Session, before: Session | undefined): Promise<void> {
+  if (session.get() === started) goBackTo(before)
+  await revoke(started)
 }
 
 function Credential({ method: { type } }: { readonly method: SignInMethod }): VNode {

@@ -1,11 +1,12 @@
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { useAdministration } from './access.ts'
-import { messageFor, read, type Item } from './api.ts'
-import type { Collection } from './collections.ts'
+import { read, type Item } from './api.ts'
+import { labelOf, type Collection } from './collections.ts'
 import { Grid } from './grid.tsx'
-import { Heading, Problem } from './screen.tsx'
+import { Heading, LoadProblem } from './screen.tsx'
 import { shown, visible } from './values.ts'
+import { Chart, DayChart } from './charts.tsx'
 
 interface ScreenOptions {
   readonly collection: Collection
@@ -36,52 +37,72 @@ export function Service({ collection, segments: [first], query }: ScreenOptions)
           </a>
         )}
       </Heading>
-      {me && (
-        <Facts
-          collection={me}
-          names={['environment', 'serviceVersion', 'user', 'roles', 'provider', 'keyExpires']}
-        />
-      )}
-      <Statistics collection={collection} />
+      <Numbers me={me} statistics={collection} />
     </>
   )
 }
 
-function useItem({ path }: Collection): readonly [Item | undefined, string] {
-  const [item, setItem] = useState<Item | undefined>(undefined)
-  const [problem, setProblem] = useState('')
+interface Loaded {
+  readonly item?: Item | undefined
+  readonly error?: unknown
+}
+
+/** Loads a singleton. Another number loads it again. */
+function useItem(collection: Collection | undefined, times: number): Loaded {
+  const path = collection?.path
+  const [loaded, setLoaded] = useState<Loaded>({})
   useEffect(() => {
+    if (path === undefined) return undefined
     const controller = new AbortController()
     read(path, undefined, controller.signal).then(
-      ({ envelope }) => setItem(envelope.item),
+      ({ envelope }) => setLoaded({ item: envelope.item }),
       (error: unknown) => {
-        if (!controller.signal.aborted) setProblem(messageFor(error))
+        if (!controller.signal.aborted) setLoaded({ error })
       },
     )
     return () => controller.abort()
-  }, [path])
-  return [item, problem]
+  }, [path, times])
+  return loaded
 }
 
-function Facts({
-  collection,
-  names,
-}: {
+interface NumbersOptions {
+  readonly me: Collection | undefined
+  readonly statistics: Collection
+}
+
+function Numbers({ me, statistics }: NumbersOptions): VNode {
+  const [times, setTimes] = useState(0)
+  const caller = useItem(me, times)
+  const { item, error } = useItem(statistics, times)
+  // Both may have failed, for the same reason.
+  const failed = error ?? caller.error
+  return (
+    <>
+      {failed !== undefined && <LoadProblem error={failed} repeat={() => setTimes(times + 1)} />}
+      {me && caller.item && <Facts collection={me} item={caller.item} />}
+      {item && <Charts item={item} />}
+    </>
+  )
+}
+
+interface FactsOptions {
   readonly collection: Collection
-  readonly names: readonly string[]
-}): VNode {
-  const [item, problem] = useItem(collection)
+  readonly item: Item
+}
+
+const facts = ['environment', 'serviceVersion', 'user', 'roles', 'provider', 'keyExpires']
+
+function Facts({ collection, item }: FactsOptions): VNode {
   return (
     <dl class="facts">
-      {problem !== '' && <Problem>{problem}</Problem>}
-      {names.map((name) => {
-        const value = item?.[name]
+      {facts.map((name) => {
+        const value = item[name]
         const text = Array.isArray(value)
           ? value.join(', ')
           : shown(collection.readable.get(name), value)
         return (
           <div key={name}>
-            <dt>{name}</dt>
+            <dt>{labelOf(collection, name)}</dt>
             <dd>{text === undefined || text === '' ? '–' : visible(text)}</dd>
           </div>
         )
@@ -90,29 +111,26 @@ function Facts({
   )
 }
 
-function Statistics({ collection }: { readonly collection: Collection }): VNode {
-  const [item, problem] = useItem(collection)
-  const { cache, connections, deliveries, builds } = item ?? {}
+function Charts({ item }: { readonly item: Item }): VNode {
+  const { cache, connections, deliveries, builds, requests } = item
   return (
-    <>
-      {problem !== '' && <Problem>{problem}</Problem>}
-      <div class="charts">
-        {Object.entries((deliveries ?? {}) as Readonly<Record<string, unknown>>).map(
-          ([name, counts]) => (
-            <Chart key={name} title={`Deliveries of ${name}`} counts={counts} />
-          ),
-        )}
-        <Chart title="Builds" counts={builds} />
-        <Chart title="Cache" counts={withoutSizes(cache)} />
-        {(Array.isArray(connections) ? connections : []).map((pool: Item, index) => (
-          <Chart
-            key={index}
-            title={`Connections${index === 0 ? '' : ` ${index + 1}`}`}
-            counts={pool}
-          />
-        ))}
-      </div>
-    </>
+    <div class="charts">
+      <DayChart title="Requests of keys by day" days={requests} />
+      {Object.entries((deliveries ?? {}) as Readonly<Record<string, unknown>>).map(
+        ([name, counts]) => (
+          <Chart key={name} title={`Deliveries of ${name}`} counts={counts} />
+        ),
+      )}
+      <Chart title="Builds" counts={builds} />
+      <Chart title="Cache" counts={withoutSizes(cache)} />
+      {(Array.isArray(connections) ? connections : []).map((pool: Item, index) => (
+        <Chart
+          key={index}
+          title={`Connections${index === 0 ? '' : ` ${index + 1}`}`}
+          counts={pool}
+        />
+      ))}
+    </div>
   )
 }
 
@@ -123,41 +141,5 @@ function withoutSizes(cache: unknown): unknown {
     Object.entries(cache as Readonly<Record<string, unknown>>).filter(
       ([name]) => !/bytes/i.test(name),
     ),
-  )
-}
-
-/** A bar for each number, with the number beside it. */
-function Chart({
-  title,
-  counts,
-}: {
-  readonly title: string
-  readonly counts: unknown
-}): VNode | null {
-  if (typeof counts !== 'object' || counts === null) return null
-  const numbers = Object.entries(counts).filter(
-    (entry): entry is [string, number] => typeof entry[1] === 'number',
-  )
-  if (numbers.length === 0) return null
-  const largest = Math.max(1, ...numbers.map(([, number]) => number))
-  return (
-    <section class="chart">
-      <h2>{title}</h2>
-      <table>
-        <tbody>
-          {numbers.map(([name, number]) => (
-            <tr key={name}>
-              <th scope="row">{visible(name)}</th>
-              <td class="number">{number.toLocaleString('en')}</td>
-              <td class="bar-cell">
-                <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
-                  <rect width={(100 * number) / largest} height="10" />
-                </svg>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
   )
 }

@@ -16,6 +16,7 @@ interface ScreenOptions {
 const variant: ItemVariant = {
   at: adminPlace('users', 'Users'),
   inputs: { roles: RolesInput, password: PasswordInput },
+  without: ['passwordVersion'],
   remove: {
     label: 'Remove user',
     question: 'Remove the user?',

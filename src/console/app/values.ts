@@ -46,12 +46,22 @@ export function localTime(field: Field | undefined, value: unknown): string | un
   return Number.isNaN(time.getTime()) ? undefined : `Local time: ${time.toLocaleString()}`
 }
 
+/** Returns the name of a field that is not its label, for a title. */
+export function apiName({ name, label }: Field): string | undefined {
+  return name === label ? undefined : visible(name)
+}
+
 /** Returns a value as the input of its field has it. */
 export function inputText({ facts: { type } }: Field, value: unknown): string {
   if (value === null || value === undefined) return ''
   if (type === 'json') return JSON.stringify(value, null, 2)
   const text = String(value)
   return type === 'instant' ? text.replace(/Z$/, '') : text
+}
+
+/** Returns the direction of the values of a field: that of its letters, for text. */
+export function directionOf({ facts: { type } }: Field): 'auto' | undefined {
+  return type === 'text' ? 'auto' : undefined
 }
 
 /** Returns whether a field has numbers. */
