@@ -28,6 +28,7 @@ const notExported = {
     ...['EntryOfMany', 'Member', 'Loose', 'LooseConditions', 'CheckedMessages', 'english'],
     ...['ConditionsOf', 'EqualConditions', 'FieldNameOf', 'RequiredName'],
     ...['ColumnFor', 'ColumnRecord', 'ColumnsIn', 'ParentIn', 'AncestorColumn', 'CallerSource'],
+    ...['CheckedSources'],
     ...[
       'ElementAt',
       'FirstOf',

@@ -3,7 +3,7 @@ import { createReadPlans } from './cache/read-plans.ts'
 import { createResponseCache } from './cache/response-cache.ts'
 import { commandUse } from './command-use.ts'
 import type { PublishedCollection } from './definition/published.ts'
-import { RowQueue } from './events/row-queue.ts'
+import { RowQueue } from './events/units/row-queue.ts'
 import type { Runtime } from './events/runtime.ts'
 import type { RequestDependencies } from './handle.ts'
 import { replyWriter } from './http/write.ts'
@@ -63,7 +63,7 @@ export function assemble(options: CompleteOptions): Assembly {
   const pages = openPages(host)
   const lifecycle = createLifecycle(options.handlerTimeout)
   const opening = createOpening()
-  const ownStorage = ownStorageOf(whenOpen(storage, opening.opened), options)
+  const ownStorage = ownStorageOf(whenOpen(storage, opening.opened), options, lifecycle)
   const security = tracked(
     secure({ ...options, storage: ownStorage, report, defer: lifecycle.defer }),
     lifecycle,
@@ -83,7 +83,9 @@ export function assemble(options: CompleteOptions): Assembly {
   // A command starts the workers that it needs.
   const started = use === undefined ? parts : []
   const start = (): void => startParts(started, { storage, report, lifecycle })
-  opening.begin(() => whenDone(storage.open(kept()), start), { atStart: use !== 'read' })
+  // Closing waits for it, so that a service which has closed uses no storage.
+  const open = () => lifecycle.count(() => whenDone(storage.open(kept()), start))
+  opening.begin(open, { atStart: use !== 'read' })
   const headers = brandedHeaders(options.brand)
   return {
     options,
@@ -166,10 +168,25 @@ function hostOf(
   return { pages, applications, collections, security, options }
 }
 
-/** Returns security whose authentications closing the service waits for. */
-function tracked(security: Security, { authenticate }: Pick<Lifecycle, 'authenticate'>): Security {
+/** Returns security whose authentications and calls closing the service waits for. */
+function tracked(
+  security: Security,
+  { authenticate, call }: Pick<Lifecycle, 'authenticate' | 'call'>,
+): Security {
   const gate = (request: Credentials) => authenticate(() => security.gate(request))
-  return { ...security, gate }
+  const [keys, users] = [counted(security.keys, call), counted(security.users, call)]
+  return { ...security, gate, keys, users }
+}
+
+type Method = (...given: readonly unknown[]) => MaybePromise<unknown>
+
+/** Returns an object whose calls are counted. */
+function counted<Api extends object>(api: Api, call: Lifecycle['call']): Api {
+  const members = Object.entries(api).map(([name, member]: [string, unknown]) => {
+    if (typeof member !== 'function') return [name, member]
+    return [name, async (...given: readonly unknown[]) => call(() => (member as Method)(...given))]
+  })
+  return Object.freeze(Object.fromEntries(members)) as Api
 }
 
 /** Returns the function in which parts run several events. They may finish their work while the service closes. */
@@ -199,7 +216,13 @@ function startParts(
   { storage, report, lifecycle }: Pick<Assembly, 'storage' | 'report' | 'lifecycle'>,
 ): void {
   for (const advice of storage.advice?.() ?? []) report(advice)
-  for (const part of parts) lifecycle.defer(async () => part.opened())
+  // Their end was awaited before they have begun.
+  if (lifecycle.isClosing) return
+  for (const part of parts) {
+    lifecycle.defer(async () => {
+      if (!lifecycle.isClosing) part.opened()
+    })
+  }
 }
 
 /** The opening of storage, which begins once everything is known that uses storage. */
@@ -225,11 +248,12 @@ function createOpening(): Opening {
 /**
  * Returns the storage for the tables of the service itself, whose transactions call no code of the application. Those that
  * no request waits for have the time of one, unless they wait for more than storage. A failure of a commit, which may have
- * been executed, is marked with {@link continues}.
+ * been executed, is marked with {@link continues}. Closing the service waits for each of them, from any caller.
  */
 function ownStorageOf<Storage extends Pick<StorageAdapter, 'transaction'>>(
   storage: Storage,
   { requestTimeout }: Pick<CompleteOptions, 'requestTimeout'>,
+  { count }: Pick<Lifecycle, 'count'>,
 ): Storage {
   const attempt: StorageAdapter['transaction'] = async (options, work) => {
     const state = { commits: false }
@@ -247,9 +271,9 @@ function ownStorageOf<Storage extends Pick<StorageAdapter, 'transaction'>>(
   }
   return {
     ...storage,
-    transaction: (options, work) => {
+    transaction: async (options, work) => {
       const limited = { deadline: clock.performanceNow() + requestTimeout, ...options }
-      return repeatConflicts(() => attempt(options.brief ? limited : options, work))
+      return count(() => repeatConflicts(() => attempt(options.brief ? limited : options, work)))
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Principal } from './definition/principal.ts'
 import { ServiceError } from './errors.ts'
-import { Budget } from './events/budget.ts'
+import { Budget } from './events/units/budget.ts'
 import { asServiceError } from './failure.ts'
 import { credentialsOf, type OwnRequest, type OwnRequestOptions } from './http/own-request.ts'
 import type { ReplyWriter } from './http/write.ts'

@@ -14,7 +14,7 @@ import {
   type TransactionAccess,
   type TransactionWork,
 } from './events/transaction.ts'
-import { Unit } from './events/unit.ts'
+import { Unit } from './events/units/unit.ts'
 import type { Languages } from './messages/languages.ts'
 import type { Language } from './messages/message.ts'
 import type { MaybePromise } from './maybe-promise.ts'

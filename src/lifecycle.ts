@@ -1,9 +1,11 @@
 import { unavailable } from './errors.ts'
 import { inTime, whenEnded, type MaybePromise } from './maybe-promise.ts'
-import { pause } from './runtime.ts'
+import { pause, runtime } from './runtime.ts'
 
 /** Whether a service accepts work, and the work in progress that closing waits for. */
 export interface Lifecycle {
+  /** Whether the service is closing, or has closed. */
+  readonly isClosing: boolean
   /** Throws UNAVAILABLE once the service is closing. */
   requireOpen(): void
   /** Counts the authentication of a caller, for which closing waits for a limited time. */
@@ -13,33 +15,73 @@ export interface Lifecycle {
     ready: () => MaybePromise<void>,
     work: () => MaybePromise<Result>,
   ): MaybePromise<Result>
+  /**
+   * Counts work that is not rejected while the service closes, because other work may have called it. Throws UNAVAILABLE
+   * once it has closed.
+   */
+  count<Result>(work: () => MaybePromise<Result>): MaybePromise<Result>
+  /**
+   * Throws UNAVAILABLE once the service has closed, or has been closing for the time of a handler: until then, application
+   * code that is in progress may use it.
+   */
+  requireUsable(): void
+  /** Counts a call of application code. Throws as `requireUsable` does. */
+  call<Result>(work: () => MaybePromise<Result>): MaybePromise<Result>
   /** Counts work that continues after its response. */
   track(work: Promise<unknown>): void
   /** Starts work in a later turn of the event loop, off the path of the request. */
   defer(work: () => Promise<unknown>): void
-  /** Accepts no more work, calls `begin`, waits for the work in progress, then calls `end`. Closes once. */
-  close(begin: () => void, end: () => Promise<void>): Promise<void>
+  /**
+   * Accepts no more work, calls `begin`, then each of `ends` once no work is in progress, and then `last`, from which on no
+   * work begins. Closes once.
+   */
+  close(
+    begin: () => void,
+    ends: readonly (() => MaybePromise<unknown>)[],
+    last: () => MaybePromise<void>,
+  ): Promise<void>
 }
 
 /**
- * Creates the lifecycle of a service, which is open at first. Nothing else limits the time that a security provider
- * takes, so closing waits for authentications at most `maxAuthentication` milliseconds.
+ * Creates the lifecycle of a service, which is open at first. `handlerTimeout`: the milliseconds that application code
+ * takes at most. Nothing else limits a security provider, so closing waits for authentications as long.
  */
-export function createLifecycle(maxAuthentication: number): Lifecycle {
+export function createLifecycle(handlerTimeout: number): Lifecycle {
   const authentications = createCounter()
   const events = createCounter()
   let closing: Promise<void> | undefined
+  let closedAt = Infinity
+  let hasClosed = false
 
   const requireOpen = (): void => {
     if (closing !== undefined) throw unavailable('closing')
+  }
+  const requireNotClosed = (): void => {
+    if (hasClosed) throw unavailable('closing')
+  }
+  const requireUsable = (): void => {
+    requireNotClosed()
+    if (runtime.performanceNow() - closedAt >= handlerTimeout) throw unavailable('closing')
   }
   const track = (work: Promise<unknown>): void => {
     Promise.resolve(events.run(() => work)).catch(() => undefined)
   }
 
   return {
+    get isClosing() {
+      return closing !== undefined
+    },
     requireOpen,
     authenticate: authentications.run,
+    count: (work) => {
+      requireNotClosed()
+      return events.run(work)
+    },
+    requireUsable,
+    call: (work) => {
+      requireUsable()
+      return events.run(work)
+    },
     track,
     enter: (ready, work) => {
       requireOpen()
@@ -49,18 +91,37 @@ export function createLifecycle(maxAuthentication: number): Lifecycle {
     defer: (work) => {
       track(pause(0).then(work))
     },
-    close: (begin, end) => {
+    close: (begin, ends, last) => {
       const close = async (): Promise<void> => {
+        closedAt = runtime.performanceNow()
         begin()
         // A request that is authenticated from now on is rejected, but its provider may have begun other work.
-        await inTime(authentications.settled(), maxAuthentication, (reject) => {
-          reject(new Error('late'))
-        }).catch(() => undefined)
-        await events.settled()
-        await end()
+        await settledWithin(authentications, handlerTimeout)
+        await endInOrder(events, ends)
+        hasClosed = true
+        await last()
       }
       return (closing ??= close())
     },
+  }
+}
+
+/** Resolves as soon as no work is in progress, and after some milliseconds anyway. */
+async function settledWithin(work: Counter, milliseconds: number): Promise<void> {
+  await inTime(work.settled(), milliseconds, (reject) => {
+    reject(new Error('late'))
+  }).catch(() => undefined)
+}
+
+/** Calls each function once no work is in progress, and waits until none is after the last one. */
+async function endInOrder(
+  work: Counter,
+  ends: readonly (() => MaybePromise<unknown>)[],
+): Promise<void> {
+  await work.settled()
+  for (const end of ends) {
+    await end()
+    await work.settled()
   }
 }
 

@@ -20,8 +20,8 @@ export interface Runtime {
   randomBytes(length: number): Buffer
 }
 
-/** A running timer or interval. */
-export type Timer = Pick<NodeJS.Timeout, 'unref' | 'refresh'>
+/** A running timer or interval: an object in Node, a number in browsers and in some edge runtimes. */
+export type Timer = object | number
 
 // The globals are read at each call: an application or a test may replace them.
 const ofProcess: Runtime = {
@@ -43,6 +43,13 @@ export const runtime: Runtime = { ...ofProcess }
 /** Replaces the runtime for the whole process, until it is called without one. For simulations: not exported by the package. */
 export function replaceRuntime(other: Runtime = ofProcess): void {
   Object.assign(runtime, other)
+}
+
+/** Lets the process end while a timer runs. Returns the timer. A timer that is a number does not keep a process alive. */
+export function unref(timer: Timer): Timer {
+  const running = timer as Partial<Pick<NodeJS.Timeout, 'unref'>>
+  if (typeof running.unref === 'function') running.unref()
+  return timer
 }
 
 /** Resolves after a number of milliseconds. */

@@ -119,7 +119,7 @@ export function createService<const Applications extends ApplicationDefinitions>
       await lifecycle.enter(opened, () => requireReadable(storage, kept()))
       await patternsReported
     },
-    inspect: (progress) => administered.inspect(progress),
+    inspect: async (progress) => lifecycle.call(() => inspectWhileUsable(assembly, progress)),
     authenticate: createAuthenticate({
       ...{ gate: security.gate, lifecycle, writer, languages, report },
       requestTimeout: options.requestTimeout,
@@ -151,16 +151,27 @@ async function workloadOf(parts: readonly ServicePart[]): Promise<Workload> {
   return Object.assign({ deliveries: null, builds: null }, ...loads) as Workload
 }
 
+/** Inspects the storage. A closing service waits for that as long as for a handler: a large table takes minutes. */
+async function inspectWhileUsable(
+  { administered, lifecycle }: Assembly,
+  progress?: InspectionProgress,
+): Promise<readonly StorageProblem[]> {
+  const problems = await administered.inspect((...state) => {
+    lifecycle.requireUsable()
+    progress?.(...state)
+  })
+  // An inspection lists what it could not read.
+  lifecycle.requireUsable()
+  return problems
+}
+
 function close({ lifecycle, parts, security, storage }: Assembly): Promise<void> {
   const closeParts = () => Promise.all(parts.map((part) => part.close()))
   return lifecycle.close(
     () => {
       closeParts().catch(() => undefined)
     },
-    async () => {
-      await closeParts()
-      await security.flush()
-      await storage.close()
-    },
+    [closeParts, security.flush],
+    () => storage.close(),
   )
 }

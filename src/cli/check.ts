@@ -27,8 +27,8 @@ export async function check(given: Given, context: CommandContext): Promise<void
     context.result(problems, () =>
       problems.length === 0 ? 'No problems found.' : problems.map(problemText).join('\n\n'),
     )
-    // A slow order is no reason to stop a deployment.
-    const found = problems.filter(({ kind }) => kind !== 'order').length
+    // A slow order or condition is no reason to stop a deployment.
+    const found = problems.filter(({ kind }) => kind !== 'order' && kind !== 'condition').length
     if (found > 0) throw new CommandError(`Found ${counted(found, 'problem')}.`)
   } finally {
     await service.close()

@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { describeTables, type TableDescription } from '../consume/tables/describe-tables.ts'
+import { describeEndpoint } from '../consume/openapi/describe-endpoint.ts'
+import { describeTables } from '../consume/tables/describe-tables.ts'
+import type { TableDescription } from '../consume/tables/table-description.ts'
 import { TablesError } from '../consume/tables/tables-error.ts'
 import { requiredArgument, type CommandContext, type Given } from './command.ts'
 import { CommandError } from './command-error.ts'
+import { withMistakes } from './import.ts'
 import { printable } from './text.ts'
 import { counted } from './time.ts'
 
@@ -18,24 +21,48 @@ export async function printTables(given: Given, context: CommandContext): Promis
       return paths === undefined ? [] : [[name, paths.split(',')]]
     }),
   )
-  const tables = describe(await read(file), options)
+  const endpoint = given.one('endpoint')
+  const tables = await withMessage(
+    endpoint === undefined
+      ? read(file).then((response) => describeTables(response, options))
+      : withMistakes(
+          describeEndpoint(file, endpoint, options),
+          context,
+          `The tables of ${printable(endpoint)} can not be read from the document.`,
+        ),
+  )
   context.result(tables, () => tables.map(textOf).join('\n\n'))
 }
 
 async function read(file: string): Promise<unknown> {
-  const text = await readFile(file, 'utf8').catch(() => {
+  const bytes = await readFile(file).catch(() => {
     throw new CommandError(`The file ${printable(file)} can not be read.`)
   })
+  let text: string
+  try {
+    // As of a response: a byte order mark is dropped.
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new CommandError(`${printable(file)} is not JSON in UTF-8.`)
+  }
   try {
     return JSON.parse(text) as unknown
-  } catch {
-    throw new CommandError(`${printable(file)} is not JSON.`)
+  } catch (error) {
+    throw new CommandError(`${printable(file)} is not JSON${placeOf(error, text)}.`)
   }
 }
 
-function describe(response: unknown, options: object): readonly TableDescription[] {
+/** Returns the line at which reading has ended, if the error names a position. */
+function placeOf(error: unknown, text: string): string {
+  const [, position] = /at position (\d+)/.exec((error as Error).message) ?? []
+  return position === undefined
+    ? ''
+    : `: see line ${text.slice(0, Number(position)).split('\n').length}`
+}
+
+async function withMessage<Result>(reading: Promise<Result>): Promise<Result> {
   try {
-    return describeTables(response, options)
+    return await reading
   } catch (error) {
     if (!(error instanceof TablesError)) throw error
     throw new CommandError(printable(error.message))
@@ -43,7 +70,8 @@ function describe(response: unknown, options: object): readonly TableDescription
 }
 
 function textOf({ path, rows, columns }: TableDescription): string {
-  const title = `${path === null ? '(root)' : printable(path)}: ${counted(rows, 'row')}`
+  const name = path === null ? '(root)' : printable(path)
+  const title = rows === null ? name : `${name}: ${counted(rows, 'row')}`
   const width = Math.max(...columns.map(({ name }) => printable(name).length))
   const lines = columns.map(({ name, types, inEveryRow }) => {
     const absent = inEveryRow ? '' : ', not in every row'

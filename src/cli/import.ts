@@ -1,10 +1,6 @@
 import { resolve } from 'node:path'
 import { OpenApiError } from '../consume/openapi/document.ts'
-import {
-  importOpenApi,
-  type ImportedEndpoints,
-  type ImportOptions,
-} from '../consume/openapi/import-openapi.ts'
+import { importOpenApi, type ImportOptions } from '../consume/openapi/import-openapi.ts'
 import { requiredArgument, requiredOf, type CommandContext, type Given } from './command.ts'
 import { CommandError } from './command-error.ts'
 import { placeFor, requireEnding, saveFile } from './save-file.ts'
@@ -25,7 +21,9 @@ export async function importDocument(given: Given, context: CommandContext): Pro
     check: given.has('check'),
     largeNumbers: given.one('large-numbers') as ImportOptions['largeNumbers'],
   }
-  const imported = await read(resolve(context.workingFolder, file), options, context)
+  const source = resolve(context.workingFolder, file)
+  const failure = 'The document can not be imported.'
+  const imported = await withMistakes(importOpenApi(source, options), context, failure)
   await saveFile(path, Buffer.from(imported.text))
   for (const note of imported.notes) context.note(printable(note))
   const result = { file: path, endpoints: imported.count, notes: imported.notes }
@@ -35,17 +33,18 @@ export async function importDocument(given: Given, context: CommandContext): Pro
   )
 }
 
-async function read(
-  file: string,
-  options: ImportOptions,
+/** Waits for what is read from a document. Writes the mistakes of the document and a message, if it can't be read. */
+export async function withMistakes<Result>(
+  reading: Promise<Result>,
   { messages }: CommandContext,
-): Promise<ImportedEndpoints> {
+  message: string,
+): Promise<Result> {
   try {
-    return await importOpenApi(file, options)
+    return await reading
   } catch (error) {
     if (!(error instanceof OpenApiError)) throw error
     for (const { place, advice } of error.mistakes)
       messages.write(`${printable(place)}: ${errorMessage(advice)}\n`)
-    throw new CommandError('The document can not be imported.')
+    throw new CommandError(message)
   }
 }

@@ -21,8 +21,10 @@ export async function createKey(given: Given, context: CommandContext): Promise<
     description: given.one('description'),
     expiresIn: minutes,
   }
-  if (context.interactive && keys.providers.length > 1)
-    request.provider ??= await chooseProvider(keys.providers, context)
+  // The keys of a disabled one would be rejected. Without a choice, the service has its own default.
+  const providers = keys.providers.filter(({ enabled }) => enabled)
+  if (context.interactive && providers.length > 1)
+    request.provider ??= await chooseProvider(providers, context)
   if (name === undefined) {
     const ask = questions(context)
     request.description ??= await ask.text('What is the purpose of the key?', 'optional')

@@ -161,7 +161,7 @@ export interface PageOptions<
   Relation extends string = string,
 >
   extends FilterOptions<Field>, CallOptions, ExpandOption<Relation> {
-  /** The fields of the items. Default: all. */
+  /** The fields of the items. Default, also for an empty list: all. */
   readonly fields?: readonly Selected[]
 }
 

@@ -30,8 +30,9 @@ const tooLong = 'too-long'
 export async function* readPages(send: Send, request: ReadRequest): AsyncGenerator<Page> {
   const { target, conditions = {}, options = {}, maxPages } = request
   requirePlainObject('The options', options, 'the client')
-  const { limit = Infinity, offset = 0, after, count, sort, q, signal } = options
-  const fields = options.fields?.join(',') ?? '*'
+  const { limit = Infinity, offset = 0, after, count, sort, expand, q, signal } = options
+  // An empty list of names means the same as none: here all fields, elsewhere no parameter.
+  const fields = options.fields?.length ? options.fields.join() : '*'
   let position: PageParameters =
     after === undefined ? { offset } : { offset: options.offset, after }
   let [size, read, hasCursors] = [request.pageSize, 0, after !== undefined]
@@ -42,9 +43,9 @@ export async function* readPages(send: Send, request: ReadRequest): AsyncGenerat
     const parameters = {
       limit: wanted,
       ...position,
-      sort: sort?.join(','),
+      sort: sort?.join(),
       fields,
-      expand: options.expand?.length ? options.expand.join() : undefined,
+      expand: expand?.join(),
       q,
       count: isFirst && count === true ? true : undefined,
     }

@@ -36,8 +36,9 @@ export function pageQuery(conditions: object, parameters: PageParameters): strin
         add(`${name}.${operator}`, one === null && !isNullable ? undefined : one)
     }
   }
+  // An empty list of names means the same as none.
   for (const [name, value] of Object.entries(parameters))
-    if (value !== undefined) pairs.push([`$${name}`, String(value)])
+    if ((value ?? '') !== '') pairs.push([`$${name}`, String(value)])
   return `?${pairs
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
     .join('&')}`

@@ -109,6 +109,39 @@ export const textPageCases: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'several pages as text equal each of them',
+    needs: 'textPages',
+    run: async ({ adapter }) => {
+      await store(adapter, samples, rich)
+      await store(adapter, samples, [{ ...rich[0], id: 11 }])
+      for (const { name } of samples.fields) {
+        const values = [...rich, ...rich].map((row) => row[name] ?? null)
+        const queries = values
+          .filter((value) => value !== null && samples.byName.get(name)?.kind.compare !== undefined)
+          .map((value) => ({ conditions: equals({ [name]: value }), limit: 3 }))
+        await samePages(adapter, samples, queries)
+        // Some databases write no doubles.
+        const select = samples.allNames.filter((other) => other !== 'ratio')
+        const texts = queries.map((query) => ({ ...query, select }))
+        await samePages(adapter, samples, texts)
+      }
+      const lines = Array.from({ length: 300 }, (_, at) => ({
+        orderId: at % 70,
+        product: `p${at}`,
+      }))
+      await store(adapter, orderLines, lines)
+      const ofOrders = Array.from({ length: 150 }, (_, at) => equals({ orderId: 149 - at }))
+      const sort = [{ field: 'product', descending: true }]
+      const select = ['product', 'note']
+      for (const limit of [0, 1, 3, 100])
+        await samePages(
+          adapter,
+          orderLines,
+          ofOrders.map((conditions) => ({ conditions, sort, select, limit })),
+        )
+    },
+  },
+  {
     name: 'a page as text shows committed data only',
     needs: 'textPages',
     run: async ({ adapter }) => {
@@ -147,6 +180,24 @@ async function samePage(
   const texts = items.map((item) => JSON.stringify(item))
   equal(text.items, texts, 'the items of the page')
   equal(text.count, page.count, 'the count of the page')
+}
+
+/** Compares `filterTexts` with `filterText` of each query. An adapter may return undefined for any queries. */
+async function samePages(
+  adapter: StorageAdapter,
+  collection: PublishedCollection,
+  given: readonly PartialQuery[],
+): Promise<void> {
+  if (given.length === 0) return
+  const queries = given.map((one) => queryOf(collection, one))
+  const pages = await adapter.filterTexts?.(collection, queries)
+  if (pages === undefined) return
+  for (const [index, one] of given.entries()) {
+    const page = await textOf(adapter, collection, one)
+    equal(`[${pages[index]?.items.join(',')}]`, page, `the items of the page ${index}`)
+    equal(pages[index]?.count, null, `the count of the page ${index}`)
+  }
+  equal(pages.length, queries.length, 'the number of pages')
 }
 
 async function textOf(

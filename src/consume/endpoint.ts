@@ -1,6 +1,5 @@
 import type { CallOptions, EndpointResponse, ResponseFormat } from './call.ts'
 import { CallError, callErrorCodes } from './call-error.ts'
-import { shownPath } from './connection/json-pointer.ts'
 import type { Connection, ReadStream } from './connection/connection.ts'
 import { excerptOf } from './connection/read-response.ts'
 import { completeEndpoint, type EndpointData, type EndpointOptions } from './endpoint-options.ts'
@@ -9,7 +8,7 @@ import { type PathParameterNames, pathTemplate } from './path-template.ts'
 import { stringifyJson } from '../protocol/json-text.ts'
 import { transactionDetector } from '../observation/open-transaction.ts'
 import { buildRequest } from './request.ts'
-import type { InputOf, OutputOf, Schema, SchemaIssue } from './schema.ts'
+import { placeOf, type InputOf, type OutputOf, type Schema, type SchemaIssue } from './schema.ts'
 
 /** The part of a URL that an API accepts calls at: a method and a path of a connection. */
 export interface Endpoint<Input = unknown, Response = unknown> extends EndpointData {
@@ -138,9 +137,9 @@ export async function readStream<Input, Result>(
 }
 
 /** Describes where a response does not match its schema. The message of an issue may quote the value. */
-function mismatch([issue]: readonly SchemaIssue[], schema: Schema): string {
-  const keys = (issue?.path ?? []).map((part) => (typeof part === 'object' ? part.key : part))
-  const place = shownPath(keys.map((key) => (typeof key === 'number' ? key : String(key))))
+function mismatch(issues: readonly SchemaIssue[], schema: Schema): string {
+  const [issue] = issues
+  const place = placeOf(issues)
   const isOwn = schema['~standard'].vendor === 'rowgate' && issue !== undefined
   const keyword = isOwn ? ` (${issue.message})` : ''
   return `${callErrorCodes.INVALID_RESPONSE}${place === '' ? '' : ` at ${place}`}${keyword}`

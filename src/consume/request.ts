@@ -1,11 +1,12 @@
 import { requireKnown } from '../checks/options.ts'
 import { requirePlainJson, requirePlainObject } from '../checks/plain-object.ts'
 import { bodyKind } from './body/media-type.ts'
+import { hasFile } from './body/file.ts'
 import { writeBody } from './body/request-body.ts'
 import type { CallOptions, EndpointRequest, RequestBody } from './call.ts'
 import { CallError } from './call-error.ts'
 import type { EndpointDescription } from './endpoint-options.ts'
-import type { Schema } from './schema.ts'
+import { placeOf, type Schema } from './schema.ts'
 import { isHeaderValue } from './connection/prepare-request.ts'
 import { pairsOf, type Pair, type Parameters } from './parameters.ts'
 
@@ -61,7 +62,11 @@ function pathOf(
     texts[each] = pair[1]
   }
   const path = template.fill(texts)
-  if (path === undefined) throw invalid(name, template.names.join(', '))
+  if (path === undefined) {
+    // Without a text, or with a segment of dots.
+    const wrong = template.names.filter((each) => !/[^.]/.test(texts[each] ?? ''))
+    throw invalid(name, (wrong.length > 0 ? wrong : template.names).join(', '))
+  }
   return path
 }
 
@@ -83,14 +88,18 @@ async function bodyOf(
 ): Promise<RequestBody | undefined> {
   if (body === undefined) return undefined
   const given = own(values, 'body')
-  if (bodyKind(bodyType) !== 'other') requirePlainJson('The body', given, name)
+  const kind = bodyKind(bodyType)
+  const what = kind === 'multipart' ? 'The body, apart from file(...),' : 'The body'
+  if (kind !== 'other') requirePlainJson(what, given, name)
   const result = await body['~standard'].validate(given)
-  if (result.issues !== undefined) throw invalid(name, 'body')
+  if (result.issues !== undefined) throw invalid(name, `body${placeOf(result.issues)}`)
   // A schema that accepts undefined describes a body that may be absent.
   if (result.value === undefined) return undefined
   const written = writeBody(result.value, { endpoint: name, type: bodyType, encoding })
-  if (written === undefined) throw invalid(name, 'body')
-  return written
+  if (!('problem' in written)) return written
+  const isMisplaced = kind !== 'multipart' && hasFile(result.value)
+  const reason = `body has a file, which ${bodyType} can not have: use multipart/form-data`
+  throw invalid(name, isMisplaced ? reason : written.problem)
 }
 
 function own(values: Readonly<Record<string, unknown>>, name: string): unknown {

@@ -1,6 +1,7 @@
 import { requirePlainObject, requirePlainPrototype } from '../checks/plain-object.ts'
 import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js'
 import { isJsonNumber } from '../protocol/json-number.ts'
+import { shownPath } from './connection/json-pointer.ts'
 import { keysOf } from './json-path.ts'
 
 /**
@@ -25,6 +26,12 @@ export type SchemaResult<Output> =
 export interface SchemaIssue {
   readonly message: string
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+/** Returns the place of the first issue, as {@link shownPath} does; empty if it has none. */
+export function placeOf([issue]: readonly SchemaIssue[]): string {
+  const keys = (issue?.path ?? []).map((part) => (typeof part === 'object' ? part.key : part))
+  return shownPath(keys.map((key) => (typeof key === 'number' ? key : String(key))))
 }
 
 /** The type of the values that a schema returns. */
@@ -75,6 +82,8 @@ export function ignoredBody(): IgnoredBodySchema {
 /** A schema that is written in JSON Schema. */
 export interface JsonSchemaSchema<Value> extends Schema<Value> {
   readonly jsonSchema: object | boolean
+  /** The definitions that it may refer to, see {@link jsonSchemas}. */
+  readonly definitions: Readonly<Record<string, object | boolean>>
 }
 
 /**
@@ -101,6 +110,7 @@ export function jsonSchemas(
     let compiled: Promise<(value: unknown) => SchemaResult<Value>> | undefined
     return Object.freeze({
       jsonSchema: schema,
+      definitions,
       '~standard': {
         version: 1 as const,
         vendor: 'rowgate',

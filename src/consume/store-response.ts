@@ -5,7 +5,7 @@ import type { CallerReader } from './rules/caller-reader.ts'
 import { withoutUndefined } from '../checks/options.ts'
 import type { Reading } from './rules/rule.ts'
 import { prepareItems, type AnyRule, type PreparedItem } from './rules/prepare-items.ts'
-import { deleteOthers, parentRows, type Children } from './rules/replace-children.ts'
+import { deletesOfOthers, tryDeletes, parentRows, type Children } from './rules/replace-children.ts'
 import { tryItem, type RuleResult } from './rules/write-items.ts'
 import { named, writeItems } from './rules/write-together.ts'
 import { flatten, type FlattenOptions } from './tables/flatten.ts'
@@ -50,8 +50,22 @@ export function tablesOf(
   return () => (made ??= flatten((response ?? []) as Json, complete))
 }
 
+/** Returns whether a value is a rule. */
+export function isRule(value: unknown): boolean {
+  return typeof (Object(value) as Partial<AnyRule>).endpoint === 'string'
+}
+
+/** Throws a TypeError if rules are not a list of rules. */
+export function requireRules(rules: unknown): void {
+  if (!Array.isArray(rules)) throw new TypeError('The rules must be a list, such as [rule(...)].')
+  const other = rules.findIndex((each: unknown) => !isRule(each))
+  if (other >= 0)
+    throw new TypeError(`Rule ${other} of the list is not a rule, as rule(...) returns it.`)
+}
+
 /** Returns how rules read their response. Throws a TypeError if they read it in different ways. */
 function readingOf(rules: readonly AnyRule[]): Reading | undefined {
+  requireRules(rules)
   const [first] = rules
   const other = rules.find(
     ({ reading }) => JSON.stringify(reading ?? {}) !== JSON.stringify(first?.reading ?? {}),
@@ -137,7 +151,9 @@ export async function storeResponse(
     const { into, application } = step.rule
     if (step.items.length === 0 && step.parents.found.size === 0) continue
     const access = within.collection(into, application as never)
-    results.push(...(await writeItems(step.items, access)), ...(await deleteOthers(step, access)))
+    const deletes = await deletesOfOthers(step, access)
+    await deletes.begin()
+    results.push(...(await writeItems(step.items, access)), ...(await deletes.end()))
   }
   await onSuccess?.(withTables({ ...context, results }, tables) as never)
   return results
@@ -154,7 +170,7 @@ export async function tryResponse(
     if (step.items.length === 0 && step.parents.found.size === 0) continue
     const access = collection(into, application as never)
     for (const item of step.items) results.push(await named(item, () => tryItem(item, access)))
-    results.push(...(await deleteOthers(step, access, true)))
+    results.push(...(await tryDeletes(step, access)))
   }
   return results
 }

@@ -1,5 +1,5 @@
 import type { ApplicationDefinition, ApplicationDefinitions } from './application.ts'
-import { administrationMark, deploymentMark } from './reserved-names.ts'
+import { administrationMark, deploymentMark } from './mistakes/reserved-names.ts'
 
 /** The facts about a service that its deployment and administration applications depend on. */
 export interface ServiceFacts {

@@ -3,7 +3,8 @@ export type { FileContent, FileOptions, FilePart, FileStream } from '../consume/
 export type { FormStyle } from '../consume/body/form.ts'
 export type { CompleteEncoding } from '../consume/body/multipart.ts'
 export type { BodyEncoding, MemberEncoding } from '../consume/body/request-body.ts'
-export type { Authentication, Secret } from '../consume/connection/authentication.ts'
+export type { Authentication } from '../consume/connection/authentication.ts'
+export type { Secret } from '../consume/connection/secret.ts'
 export type {
   BodyStream,
   CallOptions,
@@ -62,11 +63,8 @@ export type {
   DeliveryContext,
 } from '../consume/outbox/delivery-context.ts'
 export type { DeliveryHandlers, OutboxEndpoint, OutboxOptions } from '../consume/outbox/options.ts'
-export {
-  describeTables,
-  type ColumnDescription,
-  type TableDescription,
-} from '../consume/tables/describe-tables.ts'
+export { describeTables } from '../consume/tables/describe-tables.ts'
+export type { ColumnDescription, TableDescription } from '../consume/tables/table-description.ts'
 export { flatten, type FlattenOptions } from '../consume/tables/flatten.ts'
 export {
   flattenElements,

@@ -24,15 +24,22 @@ import { keyConditions } from '../request/resolve.ts'
 import { itemOf } from '../request/serialize.ts'
 import { requireRight } from '../request/roles.ts'
 import { viewOf, type View } from '../request/view.ts'
-import { changeItem, newItem } from './change.ts'
-import { expandedOf, givenValues, keyOf, lockOf, pageOf, requireSaveOptions } from './conditions.ts'
-import { separateIncrements } from './increments.ts'
-import { canOverlap, inSequence, savingInSequence } from './in-sequence.ts'
-import type { SavedOfMany, SaveOfMany } from './in-sequence.ts'
-import type { ManyOutcome, ManySaves } from './many.ts'
+import { changeItem, newItem } from './saves/change.ts'
+import {
+  expandedOf,
+  givenValues,
+  keyOf,
+  lockOf,
+  pageOf,
+  requireSaveOptions,
+} from './reads/conditions.ts'
+import { separateIncrements } from './saves/increments.ts'
+import { canOverlap, inSequence, savingInSequence, timedDeletes } from './saves/in-sequence.ts'
+import type { SavedOfMany, SaveOfMany } from './saves/in-sequence.ts'
+import type { ManyOutcome, ManySaves } from './saves/many.ts'
 import type { Caller } from './runtime.ts'
-import type { SaveEvent } from './save-stage.ts'
-import { manyResult, requireTogether, saveResult, unexpected } from './save-results.ts'
+import type { SaveEvent } from './saves/stage.ts'
+import { manyResult, requireTogether, saveResult, unexpected } from './saves/results.ts'
 import type { Scope } from './scope.ts'
 
 /** How the events of a collection are run: each in a transaction of its own, or in one in progress. */
@@ -75,6 +82,7 @@ class CalledCollection implements Access {
     this.#caller = caller
     this.#collection = collection
     this.#runner = runner
+    Object.assign(this, timedDeletes(collection))
     const { events, filtersDirectly } = collection
     // A handler may change what a later save finds.
     const isPlain = (['Insert', 'Update'] as const).every(

@@ -11,10 +11,10 @@ import { viewOf } from '../request/view.ts'
 import { Rollback } from './guard.ts'
 import { nestedAccess } from './run.ts'
 import { inRequest, type Caller, type Runtime } from './runtime.ts'
-import { rejectedResult } from './save-results.ts'
+import { rejectedResult } from './saves/results.ts'
 import { Scope } from './scope.ts'
 import { traced } from './traced.ts'
-import { Unit, type UnitOptions } from './unit.ts'
+import { Unit, type UnitOptions } from './units/unit.ts'
 
 /**
  * Runs a user-defined event as a unit of its own. Throws a TypeError for a name that the

@@ -6,9 +6,9 @@ import type { RejectedOutcome } from '../request/outcome.ts'
 import type { EventPlace } from '../observation/reports.ts'
 import { entriesShownTo } from '../request/view.ts'
 import { isStorageError } from '../storage/adapter.ts'
-import type { Budget } from './budget.ts'
+import type { Budget } from './units/budget.ts'
 import type { Runtime } from './runtime.ts'
-import { storageIsLate } from './storage-calls.ts'
+import { storageIsLate } from './units/storage-calls.ts'
 
 /** Thrown by a handler's `reject`: the event ends at once, with the finding that was added. */
 export class HandlerRejection extends Error {}

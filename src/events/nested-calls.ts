@@ -1,6 +1,6 @@
 import type { CollectionAccess } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
-import { StorageCalls } from './storage-calls.ts'
+import { StorageCalls } from './units/storage-calls.ts'
 
 /** The calls that the application code of one event makes to collections. */
 export interface NestedCalls {

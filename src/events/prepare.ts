@@ -3,7 +3,7 @@ import type { DataEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import { frozenItem } from '../request/item-values.ts'
 import type { RejectedOutcome } from '../request/outcome.ts'
 import { keyValue } from '../request/serialize.ts'
-import { decisionOn, rejection, type SaveEvent } from './save-stage.ts'
+import { decisionOn, rejection, type SaveEvent } from './saves/stage.ts'
 import type { Prepared, Scope } from './scope.ts'
 
 /**

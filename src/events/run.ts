@@ -1,25 +1,23 @@
 import { internal } from '../errors.ts'
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
-import type { DataEvent } from '../request/event.ts'
+import type { DataEvent, FilterEvent } from '../request/event.ts'
 import type { Outcome, RejectedOutcome } from '../request/outcome.ts'
-import { entriesFor } from '../request/view.ts'
 import { collectionAccess } from './access.ts'
-import { withComputed } from './computed.ts'
-import { withRelated } from './expand.ts'
-import { filterDirectly, filterInScope } from './filter.ts'
+import { withComputed } from './reads/computed.ts'
+import { whenAllEnd, withRelated } from './reads/expand.ts'
+import { filterDirectly, filterInScope, filterTogether } from './reads/filter.ts'
 import { Rollback } from './guard.ts'
-import { ManyRollback, prepareMany, saveMany } from './many.ts'
-import type { ManyOutcome, ManySaves, ManySteps, PreparedMany } from './many.ts'
+import { ManyRollback, prepareMany, saveMany } from './saves/many.ts'
+import type { ManyOutcome, ManySaves, ManySteps, PreparedMany } from './saves/many.ts'
 import { whenPrepared } from './prepare.ts'
 import type { Caller } from './runtime.ts'
-import { saveItem } from './save.ts'
-import { rejection } from './save-stage.ts'
-import { deleteSteps, insertSteps, updateSteps } from './save-steps.ts'
+import { saveItem } from './saves/save.ts'
+import { deleteSteps, insertSteps, updateSteps } from './saves/steps.ts'
 import { Scope, type NestedAccess, type Prepared, type ScopeSubject } from './scope.ts'
 import { traced } from './traced.ts'
-import { isBrief, isOneWrite, writtenItem } from './transaction-kind.ts'
-import type { Unit, UnitOptions } from './unit.ts'
-import { entriesOf, isAboutItem } from './write-faults.ts'
+import { isBrief, isOneWrite, writtenItem } from './units/transaction-kind.ts'
+import type { Unit, UnitOptions } from './units/unit.ts'
+import { rejectedAtCommit } from './saves/write-faults.ts'
 
 /**
  * Runs an event: in the transaction of a unit of work, or as a unit of its own if there is none. A Filter that is one read
@@ -137,7 +135,7 @@ function complete(
   const others = event.expanded.map(({ expansion }) => expansion.to)
   const within = (own: Unit): MaybePromise<Outcome> =>
     withRelated(computed, event, {
-      run: (other, part) => eventIn(own, other, caller, part),
+      run: (events, part) => filterEach(own, events, caller, part),
       // One span for each relation, whose lists may be many.
       traced: ({ expansion }, read) =>
         traced(
@@ -161,6 +159,17 @@ function complete(
     undone: (rollback) => rollback.outcomeFor(caller.principal),
   }
   return unit.run(options, within)
+}
+
+/** Runs Filters that differ only in the values of their conditions. */
+async function filterEach(
+  unit: Unit,
+  events: readonly FilterEvent[],
+  caller: Caller,
+  form: 'text' | 'rows',
+): Promise<readonly Outcome[]> {
+  const together = form === 'text' ? await filterTogether(events, unit, caller) : undefined
+  return together ?? whenAllEnd(events.map(async (event) => eventIn(unit, event, caller, form)))
 }
 
 /** Reads or saves the items of an event. */
@@ -211,12 +220,6 @@ function rejectedTooLate(
   const place = { application, collection: name, event: type }
   runtime.report({ type: 'handler-failed', place, name: 'after', error })
   return internal(error)
-}
-
-/** Returns the outcome of a save that storage rejects only at the commit; undefined if the error is not about its item. */
-function rejectedAtCommit(event: DataEvent, error: unknown): Outcome | undefined {
-  if (event.type === 'Filter' || event.type === 'Delete' || !isAboutItem(error)) return undefined
-  return rejection(event, entriesFor(event.view, entriesOf(event.collection, error)))
 }
 
 /** Runs several saves: in the transaction of a unit of work, or in one of their own if there is none. */

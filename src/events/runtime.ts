@@ -5,8 +5,8 @@ import type { MaybePromise } from '../maybe-promise.ts'
 import type { Language } from '../messages/message.ts'
 import type { Report } from '../observation/reports.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
-import { Budget } from './budget.ts'
-import type { RowQueue } from './row-queue.ts'
+import { Budget } from './units/budget.ts'
+import type { RowQueue } from './units/row-queue.ts'
 
 /** What all events of a service share. */
 export interface Runtime {

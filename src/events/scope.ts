@@ -19,11 +19,11 @@ import type { Finding } from '../request/findings.ts'
 import { fieldOf } from '../request/item-values.ts'
 import type { StorageTransaction } from '../storage/adapter.ts'
 import { callApplication, HandlerRejection } from './guard.ts'
-import { joinable } from './join-transaction.ts'
+import { joinable } from './units/join-transaction.ts'
 import { nestedCalls, type NestedCalls } from './nested-calls.ts'
 import type { Caller } from './runtime.ts'
-import { servedSource, type ServingScope } from './served.ts'
-import type { Unit } from './unit.ts'
+import { servedSource, type ServingScope } from './reads/served.ts'
+import type { Unit } from './units/unit.ts'
 
 /** Returns a collection for application code. Its calls take part in the unit of work. */
 export type NestedAccess = (

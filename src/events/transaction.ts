@@ -5,13 +5,13 @@ import { inTime } from '../maybe-promise.ts'
 import type { Outcome } from '../request/outcome.ts'
 import { collectionAccess } from './access.ts'
 import { Rollback } from './guard.ts'
-import { Budget } from './budget.ts'
-import { joinable, type Joinable } from './join-transaction.ts'
+import { Budget } from './units/budget.ts'
+import { joinable, type Joinable } from './units/join-transaction.ts'
 import { nestedCalls } from './nested-calls.ts'
 import { rejectedMany, runEvent, saveTogether, unstored } from './run.ts'
 import type { Caller, Runtime } from './runtime.ts'
-import { storageIsLate } from './storage-calls.ts'
-import { Unit } from './unit.ts'
+import { storageIsLate } from './units/storage-calls.ts'
+import { Unit } from './units/unit.ts'
 
 /** What the code of a transaction receives. */
 export interface TransactionAccess {

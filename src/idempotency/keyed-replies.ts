@@ -1,5 +1,5 @@
 import { continues, isServiceError, type ServiceError } from '../errors.ts'
-import type { Surround } from '../events/unit.ts'
+import type { Surround } from '../events/units/unit.ts'
 import { asServiceError } from '../failure.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { Report } from '../observation/reports.ts'

@@ -1,4 +1,4 @@
-import { slowOrderText, type EventPlace, type Observation } from './reports.ts'
+import { slowConditionText, slowOrderText, type EventPlace, type Observation } from './reports.ts'
 
 /**
  * Prints failures with `console.error`: what failed, where, and its stack. This is the default of the
@@ -51,6 +51,10 @@ function failureOf(observation: Observation): string | undefined {
     case 'order-without-index': {
       const { application, collection, fields, statements } = observation
       return `${application}/${collection}: ${slowOrderText(fields, statements)}`
+    }
+    case 'condition-without-index': {
+      const { application, collection, fields, conditions, statements } = observation
+      return `${application}/${collection}: ${slowConditionText(fields, conditions, statements)}`
     }
     case 'passwords-without-limit':
       return `Nothing limits wrong passwords of the provider ${observation.provider}, and administration is published. Set attempts of the provider, or limits.failures.`

@@ -155,6 +155,21 @@ export type Observation =
       /** The statements that create an index with the order. Empty: the values are too long for an index. */
       readonly statements: readonly string[]
     }
+  /**
+   * Conditions of requests read a whole table, which is large, because no index begins with their fields. Reported at
+   * start. The method `inspect` also finds conditions that no index would serve.
+   */
+  | {
+      readonly type: 'condition-without-index'
+      readonly application: string
+      readonly collection: string
+      /** The fields that an index should begin with. */
+      readonly fields: readonly string[]
+      /** The parameters, such as `status.in`, references and row rules that have these conditions. */
+      readonly conditions: readonly string[]
+      /** The statements that create the indexes. */
+      readonly statements: readonly string[]
+    }
   /** A call of the outbox failed. It is repeated later. The error has nothing of the response. */
   | {
       readonly type: 'delivery-failed'
@@ -201,7 +216,10 @@ export type Observation =
 export type StorageWarning = Extract<Observation, { readonly type: 'pool-without-connect-timeout' }>
 
 /** What would make a storage adapter faster. */
-export type StorageAdvice = Extract<Observation, { readonly type: 'order-without-index' }>
+export type StorageAdvice = Extract<
+  Observation,
+  { readonly type: 'order-without-index' | 'condition-without-index' }
+>
 
 /** Receives the reports of a service. MUST NOT throw; what it throws is ignored. */
 export type Report = (observation: Observation) => void
@@ -215,10 +233,24 @@ export function guardedListener<Value>(listen: (value: Value) => unknown): (valu
     } catch {}
   }
 }
+
 /** Returns what is slow about pages in the order of fields, and the statements that end it. */
 export function slowOrderText(fields: readonly string[], statements: readonly string[]): string {
   const slow = `pages in the order of ${fields.join(', ')} sort the whole table, because no index has this order`
   return statements.length === 0
     ? `${slow}, and the values are too long for one.`
     : `${slow}. Create one with\n${statements.join('\n')}`
+}
+
+/** Returns which conditions read a whole table, and the statements that end it. */
+export function slowConditionText(
+  fields: readonly string[],
+  conditions: readonly string[],
+  statements: readonly string[],
+): string {
+  const names = fields.join(' and ')
+  const slow = `conditions on ${names} (${conditions.join(', ')}) read the whole table`
+  return statements.length === 0
+    ? `${slow}, and no index of the database serves them.`
+    : `${slow}, because no index serves them. Create one with\n${statements.join('\n')}`
 }

@@ -161,7 +161,6 @@ export function resolveItemQuery(
 ): PlannedQuery {
   const { collection } = view
   const { expand, ...others } = query.collection
-  const expanded = expand && resolveExpand({ view, caller }, expand, 1)
   if (Object.keys(others).length > 0) {
     throw malformedQuery(
       collection.expansions.length === 0
@@ -170,7 +169,11 @@ export function resolveItemQuery(
     )
   }
   const item = itemQuery(view, resolveConditions(view.listed, query, operators))
-  return withExpanded(withComputed(item, collection, view.readable.computed), collection, expanded)
+  return withExpanded(
+    withComputed(item, collection, view.readable.computed),
+    collection,
+    expand && resolveExpand({ view, caller }, expand, 1),
+  )
 }
 
 /** Returns the query of the one item that meets conditions and is in the view. */

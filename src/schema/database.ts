@@ -87,8 +87,6 @@ export interface SchemaChangeText {
    * long. Undefined: not every value would be the same.
    */
   redeclare(table: Table, column: Column, to: NewType): readonly string[] | undefined
-  /** Returns whether an index or a foreign key of so many columns can have a column. Default: it can. */
-  canIndex?(column: Column, parts: number): boolean
   /** Returns whether a column with a unique index can be the target of a foreign key. Default: it can. */
   canRefer?(column: Column, target: Column, onDelete: OnDelete): boolean
   /** Returns the statement that allows null in a column. */
@@ -153,6 +151,10 @@ export interface SchemaText {
   readonly ignoresCase?: boolean
   /** Returns the SQL of a value in the column of a field. Default: its parameter with the value as a literal. */
   value?(field: PublishedField, value: NonNullable<StoredValue>): string
+  /** Returns whether an index or a foreign key of so many columns can have a column. Default: it can. */
+  canIndex?(column: Column, parts: number): boolean
+  /** Returns the statement that creates an index on the starts of values. Absent: an index can have any column. */
+  prefixIndex?(table: string, columns: readonly Column[]): string
   /** Returns the name of a new index. Default: a short one with a digest. */
   indexName?(wanted: WantedIndex): string
   /** Returns the constraint of a reference in a new table. Absent: a statement adds the foreign key afterwards. */

@@ -5,6 +5,7 @@ import { isStorageError } from '../storage/adapter.ts'
 import { reasonOf } from '../storage/inspection/inspect-collections.ts'
 import { bind, type Connection, type TextRow } from '../storage/pool/connection.ts'
 import {
+  conditionProblem,
   correctThem,
   orderProblem,
   tableProblem,
@@ -13,6 +14,7 @@ import {
 } from '../storage/problem.ts'
 import type { Inspection, Tables } from '../storage/sql/dialect.ts'
 import { join, raw, sql, type Sql } from '../storage/sql/fragments.ts'
+import { allSlowConditions } from '../storage/sql/slow-conditions.ts'
 import { slowOrders } from '../storage/sql/slow-orders.ts'
 import {
   columnOf,
@@ -47,6 +49,7 @@ export function inspectServerTables(
           orderProblem(collection, fields, statements),
         ),
       )
+      add(allSlowConditions(tables, collection).map(conditionProblem))
       return Promise.resolve(undefined)
     },
     // A statement that takes too long may cost its connection.

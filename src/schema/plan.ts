@@ -190,7 +190,7 @@ function canIndex(
   const parts = [...missing, ...unenforced]
     .filter((fields) => fields.some((field) => table.find(field.column) === column))
     .map(({ length }) => length)
-  return parts.length === 0 || dialect.changes?.canIndex?.(column, Math.max(...parts)) !== false
+  return parts.length === 0 || dialect.schema.canIndex?.(column, Math.max(...parts)) !== false
 }
 
 function isKept({ tables }: Draft, shared: SharedTable, column: Column): boolean {

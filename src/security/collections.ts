@@ -1,6 +1,6 @@
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import { defineCollection } from '../definition/collection.ts'
-import { boolean, instant, integer, json, text, uuid } from '../definition/field.ts'
+import { boolean, date, instant, integer, json, text, uuid } from '../definition/field.ts'
 import { publishCollection, type PublishedCollection } from '../definition/published.ts'
 import type { Row, StorageAdapter } from '../storage/adapter.ts'
 import { tableReader, type TablePage } from '../storage/table.ts'
@@ -92,12 +92,24 @@ const events = defineCollection({
   },
 })
 
+const requests = defineCollection({
+  key: ['keyId', 'day'],
+  table: 'rowgate_key_requests',
+  description: 'How many requests each API key had on each day.',
+  index: [['day', 'keyId']],
+  fields: {
+    keyId: text({ maxLength: 36, description: 'The identifier of a key; all for their sum.' }),
+    day: date({ description: 'A day of UTC.' }),
+    requests: integer({ required: true }),
+  },
+})
+
 /**
  * The definitions of the tables for API keys and users, for applications that create their tables themselves:
  * `sqliteSchema({ ...applications, ...securityApplications })`.
  */
 export const securityApplications: ApplicationDefinitions = Object.freeze({
-  [application]: Object.freeze({ collections: Object.freeze({ users, keys, events }) }),
+  [application]: Object.freeze({ collections: Object.freeze({ users, keys, events, requests }) }),
 })
 
 /** The collections of security. They are stored, but not published. */
@@ -105,6 +117,7 @@ export const securityCollections = Object.freeze({
   users: publishCollection(application, 'users', users),
   keys: publishCollection(application, 'keys', keys),
   events: publishCollection(application, 'events', events),
+  requests: publishCollection(application, 'requests', requests),
 })
 
 /** Reads the rows of a page whose fields have the values of `where`, from one snapshot of the storage. */

@@ -141,3 +141,9 @@ export function isKeyProvider(provider: SecurityProvider): provider is WithKeyri
 export function isPasswordProvider(provider: SecurityProvider): provider is PasswordProvider {
   return provider.type === 'http_basic_auth' && 'hash' in provider
 }
+
+/** Returns the provider of a new key whose request has none: the only one, or the only enabled one. */
+export function defaultKeyProvider(providers: readonly KeyProvider[]): KeyProvider | undefined {
+  const enabled = providers.filter((one) => one.enabled !== false)
+  return [providers, enabled].find(({ length }) => length === 1)?.[0]
+}

@@ -42,7 +42,7 @@ export interface Security extends QueryCredentials {
   readonly findUser: UserLookup['find']
   /** In the order of their priority. */
   readonly providers: readonly SecurityProvider[]
-  /** Writes the pending counts of rejected keys. Never rejects. */
+  /** Writes the pending counts of requests and rejections of keys. Never rejects. */
   readonly flush: () => Promise<void>
   /** The collections that storage has to open for it. */
   readonly collections: readonly PublishedCollection[]
@@ -82,7 +82,7 @@ export function secure(options: SecurityOptions): Security {
     flush: () => keys.flush(),
     collections: [
       ...(keepsUsers ? [securityCollections.users] : []),
-      ...(keeps.has('keys') ? [securityCollections.keys] : []),
+      ...(keeps.has('keys') ? [securityCollections.keys, securityCollections.requests] : []),
       ...(keepsUsers || keeps.has('keys') ? [securityCollections.events] : []),
     ],
   }

@@ -178,6 +178,16 @@ export interface StorageAdapter extends StorageReader {
     context?: ReadContext,
   ): MaybePromise<StorageTextPage | undefined>
   /**
+   * Optional, for adapters with `filterText`. Returns the pages of at least one query, as `filterText` does for each: one
+   * read for the items that refer to each item of a page. The queries differ only in the values of their `equal` conditions,
+   * none of which is null, and request no count. If it returns undefined, the service reads each page alone.
+   */
+  filterTexts?(
+    collection: PublishedCollection,
+    queries: readonly StorageQuery[],
+    context?: ReadContext,
+  ): MaybePromise<readonly StorageTextPage[] | undefined>
+  /**
    * Optional. Returns about how many rows meet the conditions; undefined if there is no estimate. Called for collections
    * with `count: 'estimated'`. Without it, they are counted.
    */

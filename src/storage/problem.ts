@@ -1,6 +1,6 @@
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../definition/published.ts'
-import { slowOrderText } from '../observation/reports.ts'
+import { slowConditionText, slowOrderText } from '../observation/reports.ts'
 
 /** What is wrong with a table or with stored rows. */
 export interface StorageProblem {
@@ -8,16 +8,17 @@ export interface StorageProblem {
    * `table`: the table does not fit its definition. `unfit`: stored values do not fit their field, required values are
    * missing, or no path can have a key.
    * `order`: pages in an order of these fields are sorts of the whole table, which is no mistake.
+   * `condition`: conditions on these fields read the whole table, which is no mistake either.
    * `reference`: a referenced item does not exist. `duplicate`: items have the same unique values.
    */
-  readonly kind: 'table' | 'unfit' | 'reference' | 'duplicate' | 'order'
+  readonly kind: 'table' | 'unfit' | 'reference' | 'duplicate' | 'order' | 'condition'
   /** The endpoint names: `application/collection`. */
   readonly collection: string
   /** The names of the fields; empty for a table. */
   readonly fields: readonly string[]
   /** What is wrong, and what to do. */
   readonly message: string
-  /** The number of affected items; of `duplicate`, those that are more than one. Null for a table or an order. */
+  /** The number of affected items; of `duplicate`, those that are more than one. Null for a table, an order or a condition. */
   readonly count: number | null
   /** Up to three affected items: the key and the stored value. */
   readonly examples: readonly string[]
@@ -109,6 +110,17 @@ export function duplicateProblem(
   return { kind: 'duplicate', collection: placeOf(collection), fields: names, message, ...found }
 }
 
+/** Conditions on fields of a collection that read the whole table. */
+export interface UnindexedConditions {
+  readonly collection: PublishedCollection
+  /** The fields that an index should begin with. */
+  readonly fields: readonly PublishedField[]
+  /** The parameters, such as `status.in`, references and row rules that have these conditions. */
+  readonly conditions: readonly string[]
+  /** The statements that create the indexes. Empty: no index serves the conditions. */
+  readonly statements: readonly string[]
+}
+
 /** Returns the problem about an order in which pages are sorts of the whole table. */
 export function orderProblem(
   collection: PublishedCollection,
@@ -121,6 +133,24 @@ export function orderProblem(
     collection: placeOf(collection),
     fields: names,
     message: slowOrderText(names, statements),
+    count: null,
+    examples: [],
+  }
+}
+
+/** Returns the problem about conditions that read a whole table. */
+export function conditionProblem({
+  collection,
+  fields,
+  conditions,
+  statements,
+}: UnindexedConditions): StorageProblem {
+  const names = fields.map(({ name }) => name)
+  return {
+    kind: 'condition',
+    collection: placeOf(collection),
+    fields: names,
+    message: slowConditionText(names, conditions, statements),
     count: null,
     examples: [],
   }

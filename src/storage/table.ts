@@ -21,6 +21,8 @@ export interface TablePage {
   readonly offset?: number
   /** The fields to read. Default: all. */
   readonly select?: readonly string[]
+  /** Whether no other transaction may change the rows until the end of this one. Default false. */
+  readonly lock?: boolean
 }
 
 /** Reads of a table. In all methods, `where` names fields and the values that they must equal. */
@@ -84,7 +86,13 @@ export function tableReader(reader: StorageReader, collection: PublishedCollecti
 export function queryOfTable(
   collection: PublishedCollection,
   where: Row,
-  { sort, limit = Infinity, offset = 0, select = collection.allNames }: TablePage = {},
+  {
+    sort,
+    limit = Infinity,
+    offset = 0,
+    select = collection.allNames,
+    lock = false,
+  }: TablePage = {},
 ): StorageQuery {
   return {
     conditions: conditionsOf(collection, where),
@@ -94,6 +102,7 @@ export function queryOfTable(
     offset,
     select,
     count: false,
+    ...(lock && { lock }),
   }
 }
 

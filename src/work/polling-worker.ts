@@ -1,5 +1,5 @@
 import { builtin } from '../builtin.ts'
-import { runtime, type Timer } from '../runtime.ts'
+import { runtime, unref, type Timer } from '../runtime.ts'
 import type { Worker } from './worker-pool.ts'
 
 /** What a polling worker takes its jobs from, and does with them. */
@@ -53,7 +53,7 @@ export class PollingWorker<Job> implements Worker {
     this.#timer = runtime.setInterval(() => {
       this.wake()
     }, options.pollInterval)
-    this.#timer.unref()
+    unref(this.#timer)
     this.#poll()
   }
 

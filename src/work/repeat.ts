@@ -1,4 +1,4 @@
-import { runtime } from '../runtime.ts'
+import { runtime, unref } from '../runtime.ts'
 
 /** Work that is done again and again until it is stopped. */
 export interface Repetition {
@@ -7,19 +7,25 @@ export interface Repetition {
 }
 
 /**
- * Does work at an interval in milliseconds, one run at a time. A failed run is only followed by the next
- * one: the work is such that a later run makes up for it. Does not keep the process alive.
+ * Does work at an interval in milliseconds, one run at a time. `startsNow`: the first run starts now, not after an interval.
+ * A failed run is not repeated before the next interval: a later run makes up for it. Does not keep the process alive.
  */
-export function repeat(interval: number, work: () => Promise<void>): Repetition {
+export function repeat(
+  interval: number,
+  work: () => Promise<void>,
+  { startsNow = false }: { readonly startsNow?: boolean } = {},
+): Repetition {
   let running: Promise<void> | undefined
-  const timer = runtime.setInterval(() => {
+  const run = (): void => {
     running ??= work()
       .catch(() => undefined)
       .finally(() => {
         running = undefined
       })
-  }, interval)
-  timer.unref()
+  }
+  const timer = runtime.setInterval(run, interval)
+  unref(timer)
+  if (startsNow) run()
   return {
     stop: async () => {
       runtime.clearInterval(timer)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { listed, nearestName, suggestion } from '../../src/checks/nearest-name.ts'
-import { circlesOf } from '../../src/definition/circles.ts'
+import { circlesOf } from '../../src/definition/mistakes/circles.ts'
 import { publishApplications } from '../../src/definition/publish-applications.ts'
 import { definitionMistakes } from '../../src/deployment/package/definition-data.ts'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { withAdvice } from '../../src/checks/options.ts'
 import { checkApplications } from '../../src/definition/check.ts'
-import { withoutRepeatedFields } from '../../src/definition/repeated-fields.ts'
+import { withoutRepeatedFields } from '../../src/definition/mistakes/repeated-fields.ts'
 import { applicationsShape } from '../../src/definition/shape.ts'
 
 const applicationsOf = (...fields: readonly unknown[]) => ({

@@ -9,6 +9,9 @@ import {
   text,
   type Observation,
 } from '../../src/entries/index.ts'
+import { createOutbox } from '../../src/entries/consume.ts'
+import { apiKeys } from '../../src/entries/security.ts'
+import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { toFetchHandler } from '../../src/entries/fetch.ts'
 import { until } from '../kit/service.ts'
 
@@ -163,4 +166,129 @@ test('a report that throws or rejects has no effect', async () => {
     await expect(own.filter()).rejects.toMatchObject({ code: 'INTERNAL' })
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
+})
+
+/** A storage whose calls take some milliseconds. It notes those that are made after its end. */
+function slowStorage() {
+  const memory = memoryStorage()
+  const late: string[] = []
+  let isClosed = false
+  const take = async (call: string): Promise<void> => {
+    if (isClosed) late.push(call)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  const storage: StorageAdapter = {
+    ...memory,
+    open: async (collections) => {
+      await take('open')
+      await memory.open(collections)
+    },
+    filter: async (...given) => {
+      await take('filter')
+      return memory.filter(...given)
+    },
+    transaction: async (options, work) => {
+      await take('transaction')
+      return memory.transaction(options, work)
+    },
+    close: () => {
+      isClosed = true
+    },
+  }
+  return { storage, late }
+}
+
+test('close waits for calls of keys, users and inspect in progress', async () => {
+  const { storage, late } = slowStorage()
+  const service = createService({
+    applications: { shop: { collections: { countries } } },
+    storage,
+    security: apiKeys({ name: 'API Key', properties: { AllowInsecureHttp: true } }),
+  })
+  await service.users.ensure({ user: 'maria' })
+  const { keyId } = await service.keys.create({ user: 'maria' })
+  const calls = [
+    service.keys.create({ user: 'maria' }),
+    service.keys.revoke(keyId),
+    service.keys.list(),
+    service.users.change('maria', { roles: ['Reader'] }),
+    service.inspect(),
+  ]
+  await Promise.all([...calls, service.close()])
+  expect(late).toEqual([])
+})
+
+test('a service that is closed while it opens, or directly after that, leaves no worker', async () => {
+  for (const milliseconds of [0, 1, 2, 3, 4, 5, 6, 8]) {
+    const { storage, late } = slowStorage()
+    const outbox = createOutbox({ endpoints: { tell: { deliver: () => 0 } }, pollInterval: 5 })
+    const service = createService({
+      applications: { shop: { collections: { countries } } },
+      storage,
+      security: openAccess(),
+      outbox,
+    })
+    await new Promise((resolve) => setTimeout(resolve, milliseconds))
+    await service.close()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(late).toEqual([])
+  }
+})
+
+test('calls of keys and users after close are rejected, and open no storage', async () => {
+  const memory = memoryStorage()
+  let opened = 0
+  const service = createService({
+    applications: { shop: { collections: { countries } } },
+    storage: {
+      ...memory,
+      open: async () => {
+        opened += 1
+        throw new Error('There is no network.')
+      },
+    },
+    security: apiKeys({ name: 'API Key' }),
+  })
+  await expect(service.ready()).rejects.toThrow()
+  await service.close()
+  const before = opened
+  const closed = { code: 'UNAVAILABLE' }
+  await expect(service.users.add({ user: 'maria' })).rejects.toMatchObject(closed)
+  await expect(service.keys.create({ user: 'maria' })).rejects.toMatchObject(closed)
+  await expect(service.keys.list()).rejects.toMatchObject(closed)
+  expect(opened).toBe(before)
+})
+
+test('a closing service ends although inspections and calls of application code go on', async () => {
+  const memory = memoryStorage()
+  const service = createService({
+    applications: { shop: { collections: { countries } } },
+    storage: {
+      ...memory,
+      inspect: async ([first], progress) => {
+        for (;;) {
+          await new Promise((resolve) => setTimeout(resolve, 1))
+          progress(first as never, 0, 1)
+        }
+      },
+    },
+    security: apiKeys({ name: 'API Key' }),
+    handlerTimeout: 60,
+  })
+  await service.ready()
+  let isClosed = false as boolean
+  const call = async (): Promise<void> => {
+    while (!isClosed) {
+      await service.users.get('maria').catch(() => undefined)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+  }
+  const calls = [call(), call(), call()]
+  const inspecting = service.inspect()
+  await Promise.all([
+    expect(inspecting).rejects.toMatchObject({ code: 'UNAVAILABLE' }),
+    service.close(),
+  ])
+  isClosed = true
+  await Promise.all(calls)
 })

@@ -6,7 +6,7 @@ import {
   keyOf,
   pageOf,
   requireSaveOptions,
-} from '../../src/events/conditions.ts'
+} from '../../src/events/reads/conditions.ts'
 import { viewOf, wholeView } from '../../src/request/view.ts'
 import { publishCollection } from '../../src/entries/storage.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { filterAsText } from '../../src/events/filter.ts'
-import { pageOf } from '../../src/events/conditions.ts'
+import { filterAsText } from '../../src/events/reads/filter.ts'
+import { pageOf } from '../../src/events/reads/conditions.ts'
 import {
   defineCollection,
   integer,

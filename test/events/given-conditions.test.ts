@@ -8,7 +8,7 @@ import {
   text,
   type CollectionDefinition,
 } from '../../src/entries/index.ts'
-import { conditionsOf } from '../../src/events/conditions.ts'
+import { conditionsOf } from '../../src/events/reads/conditions.ts'
 import { publishCollection } from '../../src/entries/storage.ts'
 import { describeOnStorages } from '../kit/stage.ts'
 

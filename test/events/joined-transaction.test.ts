@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { joinTransaction, type JoinedTransaction } from '../../src/events/join-transaction.ts'
+import { joinTransaction, type JoinedTransaction } from '../../src/events/units/join-transaction.ts'
 import {
   createService,
   defineCollection,

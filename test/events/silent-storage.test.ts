@@ -12,7 +12,7 @@ import {
   type CollectionBehaviour,
   type Observation,
 } from '../../src/entries/index.ts'
-import { joinTransaction } from '../../src/events/join-transaction.ts'
+import { joinTransaction } from '../../src/events/units/join-transaction.ts'
 import { silentStorage } from '../kit/silent-storage.ts'
 
 const fields = { id: integer(), title: text() } as const

@@ -1,7 +1,7 @@
 import { runEvent } from '../../src/events/run.ts'
-import { RowQueue } from '../../src/events/row-queue.ts'
+import { RowQueue } from '../../src/events/units/row-queue.ts'
 import type { Caller, Runtime } from '../../src/events/runtime.ts'
-import { Unit } from '../../src/events/unit.ts'
+import { Unit } from '../../src/events/units/unit.ts'
 import {
   memoryStorage,
   principal,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { runEvent } from '../../src/events/run.ts'
-import { Unit, type Surround } from '../../src/events/unit.ts'
+import { Unit, type Surround } from '../../src/events/units/unit.ts'
 import { publishCollection, StorageError } from '../../src/entries/storage.ts'
 import {
   defineCollection,

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { nestedAccess, runEvent } from '../../src/events/run.ts'
-import { RowQueue } from '../../src/events/row-queue.ts'
+import { RowQueue } from '../../src/events/units/row-queue.ts'
 import type { Runtime } from '../../src/events/runtime.ts'
-import { saveItem } from '../../src/events/save.ts'
-import { insertSteps, updateSteps } from '../../src/events/save-steps.ts'
+import { saveItem } from '../../src/events/saves/save.ts'
+import { insertSteps, updateSteps } from '../../src/events/saves/steps.ts'
 import { Scope } from '../../src/events/scope.ts'
-import { Unit } from '../../src/events/unit.ts'
+import { Unit } from '../../src/events/units/unit.ts'
 import {
   anonymous,
   defineCollection,

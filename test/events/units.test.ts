@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { pageOf } from '../../src/events/conditions.ts'
+import { pageOf } from '../../src/events/reads/conditions.ts'
 import { runCustom } from '../../src/events/custom.ts'
 import { runEvent, unstored } from '../../src/events/run.ts'
 import { runTransaction } from '../../src/events/transaction.ts'
-import { Unit } from '../../src/events/unit.ts'
+import { Unit } from '../../src/events/units/unit.ts'
 import {
   createService,
   defineCollection,

@@ -12,6 +12,7 @@ import {
   time,
   uuid,
 } from '../../src/entries/index.ts'
+import { halls, owners, ownersFor, places, type Caller, type ModelRow } from './related-model.ts'
 
 /** The type of each compared field, and values of which most are repeated. */
 const compared = {
@@ -22,7 +23,7 @@ const compared = {
   ratio: [double(), [0, -1.5, 0.1, 1e300]],
   isNew: [boolean(), [true, false]],
   day: [date(), ['0999-12-31', '2024-02-29', '2024-03-01']],
-  hour: [time(), ['00:00:00', '10:11:12']],
+  hour: [time({ includeByDefault: false }), ['00:00:00', '10:11:12']],
   local: [dateTime(), ['2024-02-29T00:00:00', '2024-02-29T00:00:00.500']],
   at: [instant(), ['2024-02-29T10:11:12Z', '2024-02-29T10:11:12.001Z']],
   token: [uuid(), ['1c0f7f3e-0000-4000-8000-000000000000', 'ffffffff-0000-4000-8000-000000000000']],
@@ -37,40 +38,28 @@ export const fields = {
   id: integer(),
   region: text(),
   ownerId: text({ references: 'owners', maxLength: 9 }),
+  patronId: text({ references: 'owners', maxLength: 9, readableBy: ['Auditor'] }),
+  hall: text({ maxLength: 9 }),
+  place: integer(),
   ...(Object.fromEntries(names.map((name) => [name, compared[name][0]])) as Readonly<
     Record<Name, (typeof compared)[Name][0]>
   >),
 } as const
 
-/** The fields of the collection that the field `ownerId` refers to. */
-export const ownerFields = {
-  code: text({ maxLength: 9 }),
-  name: text(),
-  size: integer(),
-  region: text(),
-  secret: text({ readableBy: ['Auditor'] }),
-} as const
-
-/** Its items: some of them, such as `c`, are not for everyone. */
-export const owners: readonly ModelRow[] = [
-  { code: 'a', name: 'ab', size: 9, region: 'x', secret: 'a' },
-  { code: 'b', name: 'B', size: null, region: 'x', secret: 'b' },
-  { code: 'c', name: 'ab', size: 10, region: 'y', secret: null },
-  { code: 'd', name: null, size: -1, region: 'x', secret: 'b' },
-]
-
-/** A row of the model, in the form of items. */
-export type ModelRow = Readonly<Record<string, string | number | boolean | null>>
-
 const valueOf = (name: Name) =>
   fc.constantFrom<string | number | boolean | null>(null, ...compared[name][1])
+
+const ownerId = fc.constantFrom(null, ...owners.map(({ code }) => code as string))
 
 /** Rows of the collection, with different ids. */
 export const modelRows: fc.Arbitrary<readonly ModelRow[]> = fc
   .array(
     fc.record({
       region: fc.constantFrom('x', 'y'),
-      ownerId: fc.constantFrom(null, ...owners.map(({ code }) => code as string)),
+      ownerId,
+      patronId: ownerId,
+      hall: fc.constantFrom(null, ...halls),
+      place: fc.constantFrom(null, ...places),
       ...(Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<
         Name,
         ReturnType<typeof valueOf>
@@ -132,14 +121,12 @@ export function parametersOf({ name, operator, texts }: Question): string {
 }
 
 /** Returns whether a row meets a condition: written apart from the library. */
-export function isMet(row: ModelRow, question: Question, isAuditor = true): boolean {
+export function isMet(row: ModelRow, question: Question, who: Caller): boolean {
   const { name, operator, texts } = question
   if (name.startsWith('owner.')) {
-    const owner = owners.find(
-      ({ code, region }) => code === row['ownerId'] && (isAuditor || region === 'x'),
-    )
+    const owner = ownersFor(who).find(({ code }) => code === row['ownerId'])
     const own = { name: name.slice('owner.'.length), operator, texts }
-    return owner !== undefined && isMet(owner, own)
+    return owner !== undefined && isMet(owner, own, who)
   }
   const value = row[name] ?? null
   const equals = (one: string): boolean =>
@@ -162,7 +149,7 @@ export function isMet(row: ModelRow, question: Question, isAuditor = true): bool
       return value !== null && String(value).startsWith(text)
     default: {
       if (value === null) return false
-      const apart = compare(typeOf(name), String(value), text)
+      const apart = compareTexts(typeOf(name), String(value), text)
       return { lt: apart < 0, lte: apart <= 0, gt: apart > 0, gte: apart >= 0 }[operator] === true
     }
   }
@@ -172,7 +159,14 @@ function sameText(value: string | number | boolean, text: string): boolean {
   return typeof value === 'number' ? value === Number(text) : String(value) === text
 }
 
-function compare(type: string, one: string, other: string): number {
+/** Returns the order of two rows by a field: without value comes first. */
+export function compareBy(name: string, one: ModelRow, other: ModelRow): number {
+  const [own = null, their = null] = [one[name], other[name]]
+  if (own === null || their === null) return Number(own !== null) - Number(their !== null)
+  return compareTexts(typeOf(name), String(own), String(their))
+}
+
+function compareTexts(type: string, one: string, other: string): number {
   switch (type) {
     case 'integer':
     case 'double':

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { defineCollection, integer, system, text } from '../../src/entries/index.ts'
 import { serverStorages } from '../kit/database-servers.ts'
 import { describeForCallers } from '../kit/stage.ts'
-import { storages } from '../kit/storages.ts'
+import { localStorages } from '../kit/storages.ts'
 import { visitor } from '../kit/visitors.ts'
 import { bytesOf } from '../rights/responses.ts'
 
@@ -56,5 +56,5 @@ describeForCallers(
         expect(await Promise.all(requests.map(send))).toEqual(expected)
     })
   },
-  { on: [...storages.slice(0, 2), ...serverStorages], comparesRows: false },
+  { on: [...localStorages, ...serverStorages], comparesRows: false },
 )

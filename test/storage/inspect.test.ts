@@ -203,7 +203,8 @@ describe.each(drivers)('%s', (driver) => {
     const problems = await service.inspect(({ name }, rows, total) =>
       seen.push([name, rows, total]),
     )
-    expect(problems).toMatchObject([{ fields: ['total'], count: 2 }])
+    const found = problems.filter(({ kind }) => kind !== 'condition')
+    expect(found).toMatchObject([{ fields: ['total'], count: 2 }])
     expect(seen.slice(-3)).toEqual([
       ['orders', 50_000, 120_000],
       ['orders', 100_000, 120_000],

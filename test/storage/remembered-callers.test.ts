@@ -28,23 +28,32 @@ describe.each(ownDatabases)('a caller of an API key on $name', ({ missing, creat
       },
     }
     const service = createService({
-      applications: { app: { collections: { notes } } },
+      applications: { app: { collections: { notes }, idempotencyKeys: true } },
       storage,
       security: apiKeys({ name: 'API Key' }),
     })
     onTestFinished(() => service.close())
     await service.ready()
-    const status = async (key: string): Promise<number> => {
+    const request = async (
+      method: 'GET' | 'POST',
+      headers: Readonly<Record<string, string>>,
+      item?: object,
+    ): Promise<number> => {
       const reply = await service.handle({
-        method: 'GET',
+        method,
         target: '/rest/v1/app/notes',
-        header: (name) => (name === 'x-api-key' ? key : undefined),
+        header: (name) => headers[name],
         secure: true,
         peer: undefined,
         signal: undefined,
-        body: async () => new Uint8Array(),
+        body: async () => new TextEncoder().encode(JSON.stringify(item)),
       })
       return reply.status
+    }
+    const status = (key: string) => request('GET', { 'x-api-key': key })
+    const insert = (key: string, id: number) => {
+      const form = { 'content-type': 'application/json', 'idempotency-key': `insert-${id}` }
+      return request('POST', { 'x-api-key': key, ...form }, { id })
     }
     /** Requests until no user and no key is read. */
     const remembered = async (key: string): Promise<void> => {
@@ -56,7 +65,7 @@ describe.each(ownDatabases)('a caller of an API key on $name', ({ missing, creat
       }
       throw new Error('The caller is never remembered.')
     }
-    return { service, status, remembered, reads: () => reads }
+    return { service, status, insert, remembered, reads: () => reads }
   }
 
   async function newKey({ service }: Awaited<ReturnType<typeof start>>, user: string) {
@@ -79,6 +88,16 @@ describe.each(ownDatabases)('a caller of an API key on $name', ({ missing, creat
     await one.service.keys.revoke(keyId)
     await pause(maxStaleness)
     expect(await other.status(key)).toBe(401)
+  })
+
+  test('stays remembered while the process writes other tables of the library', async () => {
+    const one = await start(60_000)
+    const { key } = await newKey(one, 'vera')
+    await one.remembered(key)
+    const before = one.reads()
+    for (const id of [1, 2, 3]) expect(await one.insert(key, id)).toBe(200)
+    expect(await one.status(key)).toBe(200)
+    expect(one.reads()).toBe(before)
   })
 
   test('is read for each request with maxStaleness 0', async () => {

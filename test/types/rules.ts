@@ -92,6 +92,21 @@ rule(createShipment, {
   into,
   set: { tracking: { value: 'x' }, orderId: { value: 'x' } },
 })
+declare const hasWeight: boolean
+const set = { tracking: 'tracking', orderId: { value: 'x' } } as const
+rule(createShipment, { from, into, set: { ...set, grams: hasWeight ? 'grams' : undefined } })
+rule(createShipment, {
+  from,
+  into,
+  // @ts-expect-error a column of the wrong type
+  set: { ...set, grams: hasWeight ? 'tracking' : undefined },
+})
+rule(createShipment, {
+  from,
+  into,
+  // @ts-expect-error a required field may be missing
+  set: { ...set, orderId: hasWeight ? 'tracking' : undefined },
+})
 // @ts-expect-error a required field is missing
 rule(createShipment, { from, into, set: { tracking: 'tracking' } })
 rule(createShipment, {

@@ -69,6 +69,11 @@ export const toolCommands: readonly Command[] = [
     description: 'Print the tables, columns and types of a response of another service',
     options: [
       {
+        name: 'endpoint',
+        value: 'name',
+        description: 'The file is an OpenAPI document: the responses of this endpoint',
+      },
+      {
         name: 'entries',
         value: 'paths',
         description: 'Objects that are dictionaries, with commas',
@@ -78,7 +83,11 @@ export const toolCommands: readonly Command[] = [
     ],
     withoutService: true,
     isReading: true,
-    examples: ['consume tables shipment.json', 'consume tables forecast.json --zip hourly'],
+    examples: [
+      'consume tables shipment.json',
+      'consume tables forecast.json --zip hourly',
+      'consume tables shop.yaml --endpoint getOrder',
+    ],
     load: async () => (await import('../consume-tables.ts')).printTables,
   },
   {

@@ -85,6 +85,13 @@ export function isFile(value: unknown): value is FilePart {
   return typeof value === 'object' && value !== null && brand in value
 }
 
+/** Returns whether a value has a file in it. */
+export function hasFile(value: unknown, seen = new Set<unknown>()): boolean {
+  if (typeof value !== 'object' || value === null || seen.has(value)) return false
+  seen.add(value)
+  return isFile(value) || Object.values(value).some((each) => hasFile(each, seen))
+}
+
 /** Returns the bytes of a file that is held in memory; undefined for others. */
 export function heldBytes({ content }: FilePart): Uint8Array | undefined {
   if (typeof content === 'string') return Buffer.from(content)
@@ -125,6 +132,9 @@ export async function* readFile(
   if (size !== undefined && length < size) throw fail('has fewer bytes than its size states')
 }
 
+/** Content that has no bytes to send. The message is the reason, which follows the place. */
+class UnfitContent extends TypeError {}
+
 /** The streams that were sent: sent again, one would have no bytes. */
 const sentStreams = new WeakSet<object>()
 
@@ -142,16 +152,20 @@ async function* readChunks(
   const onEnd = (): void => close()
   ended.addEventListener('abort', onEnd)
   try {
-    const opened = typeof content === 'function' ? content() : content
+    const opened: unknown = typeof content === 'function' ? content() : content
     const stream = opened instanceof Blob ? opened.stream() : opened
-    const source = sourceOf(stream as AsyncIterable<unknown>)
+    if (!isStream(stream)) throw new UnfitContent('is a function that returned no stream')
+    const source = sourceOf(stream)
     close = source.close
     for await (const chunk of source.chunks) {
-      if (!(chunk instanceof Uint8Array)) throw new TypeError('A chunk of the stream has no bytes.')
+      if (!(chunk instanceof Uint8Array))
+        throw new UnfitContent(
+          'is a stream of other chunks than bytes, such as one with an encoding',
+        )
       yield chunk
     }
   } catch (cause) {
-    throw fail('could not be read', cause)
+    throw fail(cause instanceof UnfitContent ? cause.message : 'could not be read', cause)
   } finally {
     ended.removeEventListener('abort', onEnd)
   }
@@ -190,8 +204,13 @@ function isContent(value: unknown): boolean {
     typeof value === 'function' ||
     value instanceof Uint8Array ||
     value instanceof Blob ||
-    typeof (Object(value) as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === 'function'
+    isStream(value)
   )
+}
+
+function isStream(value: unknown): value is AsyncIterable<unknown> {
+  const { [Symbol.asyncIterator]: iterate } = Object(value) as Partial<AsyncIterable<unknown>>
+  return typeof iterate === 'function'
 }
 
 function sizeOf(content: FileContent): number | undefined {

@@ -1,5 +1,6 @@
 import { isJsonNumber } from '../../protocol/json-number.ts'
 import { stringifyJson } from '../../protocol/json-text.ts'
+import { hasFile } from './file.ts'
 import type { Pair } from '../parameters.ts'
 
 /**
@@ -32,7 +33,7 @@ const separators: Readonly<Partial<Record<FormStyle, string>>> = {
 }
 const maxDepth = 64
 
-/** A value that a form can't have. */
+/** A value that a form can't have. The message says why, after the place of the value, and quotes nothing of it. */
 export class FormError extends Error {}
 
 /**
@@ -44,7 +45,8 @@ export function formPairs(name: string, value: unknown, style: FormStyle): reado
 }
 
 function pairsAt(name: string, given: unknown, style: FormStyle, depth: number): readonly Pair[] {
-  if (!name.isWellFormed() || depth > maxDepth) throw new FormError()
+  if (!name.isWellFormed()) throw new FormError('has a name with a lone surrogate')
+  if (depth > maxDepth) throw new FormError(`is nested deeper than ${maxDepth} levels`)
   const value = plainOf(given)
   if (value === undefined || value === null) return []
   if (typeof value !== 'object') return [[name, scalarText(value)]]
@@ -55,7 +57,8 @@ function pairsAt(name: string, given: unknown, style: FormStyle, depth: number):
     const parts = isList ? value : Object.entries(value).flat()
     const texts = parts.map((part: unknown) => scalarText(plainOf(part)))
     // A separator inside a value would become two values.
-    if (texts.some((text) => text.includes(separator))) throw new FormError()
+    if (texts.some((text) => text.includes(separator)))
+      throw new FormError(`has a value with the separator of the style ${style}`)
     return texts.length === 0 ? [] : [[name, texts.join(separator)]]
   }
   if (isList) return listPairs(name, value, style, depth)
@@ -73,7 +76,7 @@ function listPairs(
 ): readonly Pair[] {
   return list.flatMap((element, index) => {
     const value = plainOf(element)
-    if (value === undefined || value === null) throw new FormError()
+    if (value === undefined || value === null) throw new FormError('is a list with null in it')
     if (style === 'brackets' || style === 'indices') {
       const key = style === 'brackets' ? '' : String(index)
       return pairsAt(`${name}[${key}]`, value, style, depth + 1)
@@ -94,9 +97,16 @@ function scalarText(value: unknown): string {
     typeof value === 'string'
       ? value.isWellFormed()
       : typeof value === 'boolean' || Number.isFinite(value) || isJsonNumber(value)
-  if (!isValid) throw new FormError()
+  if (!isValid)
+    throw new FormError(
+      'has a value that is not a boolean, a finite number or a string without lone surrogates',
+    )
   return String(value)
 }
+
+const noJson = 'has no JSON'
+const misplacedFile =
+  'has a file in an object: only members of the body and lists of them can be files'
 
 /** Returns the JSON text of a value. Throws a FormError for a cycle or a bigint. */
 export function jsonText(value: unknown): string {
@@ -104,8 +114,8 @@ export function jsonText(value: unknown): string {
   try {
     text = stringifyJson(value)
   } catch (cause) {
-    throw new FormError(undefined, { cause })
+    throw new FormError(hasFile(value) ? misplacedFile : noJson, { cause })
   }
-  if (text === undefined) throw new FormError()
+  if (text === undefined) throw new FormError(noJson)
   return text
 }

@@ -30,10 +30,13 @@ export function bodyParts(
   { style, contentType }: CompleteEncoding,
 ): readonly BodyPart[] {
   if (isFile(given)) return [filePart(name, given, contentType)]
+  // Their JSON would be sent in place of their bytes.
+  if (given instanceof Uint8Array || given instanceof Blob)
+    throw new FormError('is bytes: give file(bytes, { name })')
   const value = plainOf(given)
   if (value === undefined || value === null) return []
   if (Array.isArray(value) && value.some(isFile)) {
-    if (!value.every(isFile)) throw new FormError()
+    if (!value.every(isFile)) throw new FormError('is a list with files and other values')
     return value.map((each) => filePart(name, each, contentType))
   }
   const isObject = typeof value === 'object' && !Array.isArray(value) && !isJsonNumber(value)

@@ -1,6 +1,7 @@
 import { stringifyJson } from '../../protocol/json-text.ts'
 import { isPlainObject } from '../../checks/plain-object.ts'
 import type { BodyStream, RequestBody } from '../call.ts'
+import { shownPath } from '../connection/json-pointer.ts'
 import { heldBytes, isFile, isRereadable, readFile, type FilePart } from './file.ts'
 import { FormError, formPairs, type FormStyle } from './form.ts'
 import { bodyKind, charsetOf, isTextType } from './media-type.ts'
@@ -26,14 +27,19 @@ export function canSend({ body }: { readonly body?: RequestBody | undefined }): 
   return typeof content !== 'object' || content instanceof Uint8Array || content.canOpen()
 }
 
-/** Returns the body of a request; undefined if the value can't be sent in its media type. */
-export function writeBody(value: unknown, writing: BodyWriting): RequestBody | undefined {
+/** Why a value can't be sent in a media type, with its place below `body`. */
+export interface BodyProblem {
+  readonly problem: string
+}
+
+/** Returns the body of a request, or why the value can't be sent in its media type. */
+export function writeBody(value: unknown, writing: BodyWriting): RequestBody | BodyProblem {
   const { type } = writing
   try {
     switch (bodyKind(type)) {
       case 'json': {
         const content = stringifyJson(value)
-        return content === undefined ? undefined : { type, content }
+        return content === undefined ? { problem: 'body has no JSON' } : { type, content }
       }
       case 'form':
         return { type, content: formText(value, writing) }
@@ -42,14 +48,14 @@ export function writeBody(value: unknown, writing: BodyWriting): RequestBody | u
       case 'other':
         return otherBody(value, writing)
     }
-  } catch {
+  } catch (error) {
     // A form that the value does not have, a cycle, or a bigint.
-    return undefined
+    return { problem: error instanceof FormError ? error.message : 'body has no JSON' }
   }
 }
 
 function formText(value: unknown, { encoding }: BodyWriting): string {
-  const pairs = membersOf(value).flatMap(([name, member]) =>
+  const pairs = fromMembers(value, (name, member) =>
     formPairs(name, member, encodingOf(encoding, name).style ?? 'repeated'),
   )
   const form = new URLSearchParams()
@@ -58,7 +64,7 @@ function formText(value: unknown, { encoding }: BodyWriting): string {
 }
 
 function multipartBody(value: unknown, { endpoint, encoding }: BodyWriting): RequestBody {
-  const parts = membersOf(value).flatMap(([name, member]) =>
+  const parts = fromMembers(value, (name, member) =>
     bodyParts(name, member, encodingOf(encoding, name)),
   )
   const boundary = createBoundary()
@@ -68,13 +74,13 @@ function multipartBody(value: unknown, { endpoint, encoding }: BodyWriting): Req
   return { type, content: contentOf([...contents, end], endpoint) }
 }
 
-function otherBody(value: unknown, { endpoint, type }: BodyWriting): RequestBody | undefined {
+function otherBody(value: unknown, { endpoint, type }: BodyWriting): RequestBody | BodyProblem {
   if (typeof value === 'string') {
     const hasCharset = charsetOf(type) !== undefined || !isTextType(type)
     return { type: hasCharset ? type : `${type}; charset=utf-8`, content: value }
   }
   if (value instanceof Uint8Array) return { type, content: value }
-  if (!isFile(value)) return undefined
+  if (!isFile(value)) return { problem: 'body must be a string, bytes or a file' }
   return { type, content: contentOf([heldBytes(value) ?? value], endpoint) }
 }
 
@@ -135,9 +141,20 @@ function streamOf(
   )
 }
 
-function membersOf(value: unknown): readonly (readonly [string, unknown])[] {
-  if (!isPlainObject(value)) throw new FormError()
-  return Object.entries(value)
+/** Returns what is made of the members of a body. A FormError names the member. */
+function fromMembers<Made>(
+  value: unknown,
+  make: (name: string, member: unknown) => readonly Made[],
+): readonly Made[] {
+  if (!isPlainObject(value)) throw new FormError('body must be an object')
+  return Object.entries(value).flatMap(([name, member]) => {
+    try {
+      return make(name, member)
+    } catch (error) {
+      if (!(error instanceof FormError)) throw error
+      throw new FormError(`body${shownPath([name])} ${error.message}`, { cause: error })
+    }
+  })
 }
 
 function encodingOf(encoding: BodyEncoding | undefined, name: string): CompleteEncoding {

@@ -3,9 +3,7 @@ import {
   type ClientCredentialsOptions,
   type TokenAccess,
 } from './client-credentials.ts'
-
-/** A secret, or a function that returns it; the function is called once for each request. */
-export type Secret = string | (() => string | Promise<string>)
+import { readSecret, type Secret } from './secret.ts'
 
 /** How requests are authenticated. */
 export type Authentication =
@@ -78,13 +76,6 @@ export function authenticator(authentication: Authentication, access: TokenAcces
       }
     }
   }
-}
-
-/** Returns a secret. Rejects if it is empty or is not a string. */
-export async function readSecret(secret: Secret): Promise<string> {
-  const value: unknown = typeof secret === 'function' ? await secret() : secret
-  if (typeof value !== 'string' || value === '') throw new TypeError('The secret is empty.')
-  return value
 }
 
 function authorization(value: string): Credentials {

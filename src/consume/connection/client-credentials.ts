@@ -1,6 +1,8 @@
 import type { AuthorizationServer, Client, ClientAuth } from 'oauth4webapi'
 import { runtime } from '../../runtime.ts'
 import { CallError } from '../call-error.ts'
+import { CredentialsError, tokenError } from './credentials-error.ts'
+import { readSecret, type Secret } from './secret.ts'
 import { wait, withinTime, type Deadline } from './deadline.ts'
 import { callErrorOf } from './failure.ts'
 import type { Fetch } from './node-fetch.ts'
@@ -13,7 +15,7 @@ export interface ClientCredentialsOptions {
   readonly tokenUrl: string
   readonly clientId: string
   /** The secret of the client, or a function that returns it. */
-  readonly clientSecret: string | (() => string | Promise<string>)
+  readonly clientSecret: Secret
   /** The scopes, separated by spaces. Default: those that the server chooses. */
   readonly scope?: string | undefined
   /** Further parameters of the token request, such as `audience`. */
@@ -86,7 +88,7 @@ async function requestToken(
   const client: Client = { client_id: clientId }
   const late = (): Error => new Error('The token endpoint did not respond in time.')
   return withinTime({ timeout, signal: undefined, late }, async (deadline) => {
-    const secret = typeof clientSecret === 'function' ? await clientSecret() : clientSecret
+    const secret = await readSecret(clientSecret)
     const authenticate: ClientAuth =
       clientAuthentication === 'body'
         ? oauth.ClientSecretPost(secret)
@@ -104,8 +106,15 @@ async function requestToken(
           fetchToken(access, deadline, (fetch) => fetch(url, init)),
       },
     )
-    const token = await oauth.processClientCredentialsResponse(server, client, response)
-    if (token.token_type !== 'bearer') throw new TypeError('The token is not a bearer token.')
+    const token = await oauth
+      .processClientCredentialsResponse(server, client, response)
+      .catch((error: unknown) => {
+        throw tokenError(response.status, error)
+      })
+    if (token.token_type !== 'bearer')
+      throw new CredentialsError(
+        'the token endpoint responded with a token that is not a bearer token',
+      )
     const seconds = token.expires_in ?? Infinity
     // Half of the lifetime of tokens that expire soon.
     const usable = Math.max(seconds * 1000 - leeway, seconds * 500)
@@ -143,7 +152,11 @@ async function fetchToken(
 async function bounded(response: Response): Promise<Response> {
   const { status, headers } = response
   const bytes = await boundedBytes(response, maxTokenBytes)
-  if (bytes === undefined) throw new TypeError('The token response is too large.')
+  if (bytes === undefined)
+    throw new CallError('RESPONSE_TOO_LARGE', 'token', {
+      status,
+      detail: 'the token response is too large',
+    })
   const isEmpty = bytes.length === 0 || status === 204 || status === 304
   // Some servers respond 201 with the token.
   const shown = status === 201 ? 200 : status

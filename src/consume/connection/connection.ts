@@ -8,6 +8,7 @@ import {
   type ConnectionOptions,
   type ConnectionSettings,
 } from './connection-options.ts'
+import { CredentialsError } from './credentials-error.ts'
 import { withinTime, wait, type Deadline } from './deadline.ts'
 import { exchange } from './exchange.ts'
 import { reasonCodeOf } from './failure.ts'
@@ -172,8 +173,10 @@ async function credentialsOf(authenticate: Authenticator, { endpoint }: Endpoint
   try {
     return await authenticate.credentials()
   } catch (error) {
-    const reason = reasonCodeOf(error)
-    const detail = reason === undefined ? undefined : `no credentials could be obtained (${reason})`
+    const isKnown = error instanceof CredentialsError
+    const reason = isKnown ? error.message : reasonCodeOf(error)
+    const detail =
+      reason && `no credentials could be obtained${isKnown ? `: ${reason}` : ` (${reason})`}`
     throw new CallError('AUTHENTICATION_FAILED', endpoint, { detail })
   }
 }

@@ -5,27 +5,37 @@ import {
   createGunzip,
   createInflate,
   createInflateRaw,
+  type BrotliOptions,
+  type ZlibOptions,
 } from 'node:zlib'
 
-type Decoder = (source: Readable) => Transform | Promise<Transform>
+interface Flushes {
+  readonly zlib: ZlibOptions
+  readonly brotli: BrotliOptions
+}
+
+type Decoder = (source: Readable, flushes: Flushes) => Transform | Promise<Transform>
 
 const maxCodings = 5
 
-// Like curl and browsers, decoders accept data whose end is missing.
-const zlib = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH }
-const brotli = {
-  flush: constants.BROTLI_OPERATION_FLUSH,
-  finishFlush: constants.BROTLI_OPERATION_FLUSH,
+const whole: Flushes = {
+  zlib: { flush: constants.Z_SYNC_FLUSH },
+  brotli: { flush: constants.BROTLI_OPERATION_FLUSH },
+}
+// Like curl and browsers: the data itself shows whether it is complete.
+const open: Flushes = {
+  zlib: { ...whole.zlib, finishFlush: constants.Z_SYNC_FLUSH },
+  brotli: { ...whole.brotli, finishFlush: constants.BROTLI_OPERATION_FLUSH },
 }
 const decoders: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
-  ['gzip', () => createGunzip(zlib)],
-  ['x-gzip', () => createGunzip(zlib)],
-  ['br', () => createBrotliDecompress(brotli)],
+  ['gzip', (_source, { zlib }) => createGunzip(zlib)],
+  ['x-gzip', (_source, { zlib }) => createGunzip(zlib)],
+  ['br', (_source, { brotli }) => createBrotliDecompress(brotli)],
   // Some servers leave out the header of zlib, whose first byte ends with 8.
   [
     'deflate',
-    async (source) =>
-      ((await firstByte(source)) & 15) === 8 ? createInflate(zlib) : createInflateRaw(zlib),
+    async (source, { zlib }) =>
+      (((await firstByte(source)) ?? 8) & 15) === 8 ? createInflate(zlib) : createInflateRaw(zlib),
   ],
 ])
 
@@ -40,27 +50,33 @@ export function codingsOf(header: string | null): readonly string[] | undefined 
   return codings.every((name) => decoders.has(name)) ? codings : undefined
 }
 
-/** Returns the bytes of a stream, decoded. Destroying the stream ends them. */
+/**
+ * Returns the bytes of a stream, decoded. Destroying the stream ends them. Compressed data whose end is missing is an
+ * error if `needsEnd` is true.
+ */
 export async function* decompressed(
   source: Readable,
   codings: readonly string[],
+  needsEnd: boolean,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let stream = source
+  // A body without any data may have a coding, too.
+  const isChecked = needsEnd && codings.length > 0 && (await firstByte(source)) !== undefined
   for (const coding of codings.toReversed()) {
-    const decoder = await decoders.get(coding)?.(stream)
+    const decoder = await decoders.get(coding)?.(stream, isChecked ? whole : open)
     // The last stream also emits the errors of the streams before it.
     if (decoder !== undefined) stream = pipeline(stream, decoder, () => undefined)
   }
   yield* stream as AsyncIterable<Uint8Array>
 }
 
-/** Returns the first byte of a stream without consuming it; 8 if the stream is empty. */
-function firstByte(source: Readable): Promise<number> {
+/** Returns the first byte of a stream without consuming it; undefined if the stream is empty. */
+function firstByte(source: Readable): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const stopWaiting = finished(source, { writable: false }, (error) => {
       source.off('readable', read)
       if (error) reject(error)
-      else resolve(8)
+      else resolve(undefined)
     })
     const read = (): void => {
       const chunk = source.read() as Buffer | null
@@ -68,7 +84,7 @@ function firstByte(source: Readable): Promise<number> {
       source.off('readable', read)
       stopWaiting()
       source.unshift(chunk)
-      resolve(chunk[0] ?? 8)
+      resolve(chunk[0])
     }
     source.on('readable', read)
   })

@@ -1,7 +1,7 @@
 import type { EndpointRequest, EndpointResponse, RequestBody } from '../call.ts'
 import { CallError } from '../call-error.ts'
 import { callErrorOf } from './failure.ts'
-import type { Fetch } from './node-fetch.ts'
+import type { Fetch, TransportInit } from './node-fetch.ts'
 import { discardBody, excerptOf, parseBody, readBody } from './read-response.ts'
 import type { ReadBody, ResponseLimits } from './read-response.ts'
 import { retryAfterOf } from './retry.ts'
@@ -51,18 +51,21 @@ export async function exchange<Body>(
 /** Sends a GET request again to where the other service redirects it, within the same origin. */
 async function follow(
   fetch: Fetch,
-  { endpoint, method, body }: EndpointRequest,
+  { endpoint, method, body, as }: EndpointRequest,
   { url, headers, signal }: Omit<PreparedRequest<unknown>, 'read'>,
 ): Promise<{ readonly response: Response; readonly from: URL }> {
   let target = url
   for (let count = 0; ; count++) {
-    const response = await fetch(target.href, {
+    const init: TransportInit = {
       method,
       headers,
       signal,
       redirect: 'manual',
       ...sentBody(body),
-    })
+      // Text and lines may end anywhere.
+      ...((as === 'text' || as === 'lines') && { needsEnd: true }),
+    }
+    const response = await fetch(target.href, init)
     const { status } = response
     if (response.type !== 'opaqueredirect' && !redirects.has(status))
       return { response, from: target }

@@ -15,7 +15,7 @@ export type LargeNumbers = 'reject' | 'string' | 'exact'
 
 /** Why JSON text was rejected. */
 export type JsonProblem =
-  | { readonly problem: 'invalid' | 'too deep' }
+  | { readonly problem: 'invalid' | 'too deep' | 'duplicate name' }
   /** A number that a double can't hold, with its place; see {@link pointerAt}. */
   | { readonly problem: 'large number'; readonly place: string }
 
@@ -47,7 +47,7 @@ export function parseResponse(text: string, limits: JsonLimits): ParsedJson {
   } catch {
     return { problem: 'invalid' }
   }
-  if (countMembers(value) !== scan.members) return { problem: 'invalid' }
+  if (countMembers(value) !== scan.members) return { problem: 'duplicate name' }
   if (rejected === undefined) return { value }
   return { problem: 'large number', place: pointerAt(text, rejected[0]) }
 }

@@ -13,6 +13,12 @@ import { codingsOf, decompressed } from './decompress.ts'
 /** A function with the signature of `fetch`. It must not follow redirects if `redirect` is `manual`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
+/** The options of the `fetch` that {@link nodeFetch} returns. */
+export interface TransportInit extends RequestInit {
+  /** Whether a compressed body whose end is missing is an error. JSON shows by itself that it is complete. */
+  readonly needsEnd?: boolean
+}
+
 /** The connections of each protocol. */
 export interface Agents {
   readonly http: HttpAgent
@@ -36,7 +42,7 @@ const withoutBody = new Set([204, 205, 304])
  * to be read or cancelled: otherwise its connection stays open.
  */
 export function nodeFetch(agents: Agents): Fetch {
-  return (href, init) =>
+  return (href, init: TransportInit) =>
     new Promise((resolve, reject) => {
       const { signal } = init
       signal?.throwIfAborted()
@@ -59,7 +65,7 @@ export function nodeFetch(agents: Agents): Fetch {
       request.on('response', (incoming) => {
         incoming.on('error', () => undefined)
         try {
-          resolve(responseOf(request, incoming, signal))
+          resolve(responseOf(request, incoming, init))
         } catch (error) {
           reject(error)
           request.destroy()
@@ -129,7 +135,7 @@ function limitConnecting(request: ClientRequest): void {
 function responseOf(
   request: ClientRequest,
   incoming: IncomingMessage,
-  signal: AbortSignal | null | undefined,
+  { signal, needsEnd = false }: TransportInit,
 ): Response {
   const { statusCode: status = 0, rawHeaders } = incoming
   const headers = new Headers()
@@ -141,9 +147,12 @@ function responseOf(
   })
   if (withoutBody.has(status)) {
     incoming.resume()
+    // A 205 may have a body that never ends.
+    if (status === 205) request.destroy()
     return new Response(null, { status, headers })
   }
-  const chunks = decompressed(incoming, codingsOf(headers.get('content-encoding')) ?? [])
+  const codings = codingsOf(headers.get('content-encoding')) ?? []
+  const chunks = decompressed(incoming, codings, needsEnd)
   const end = (): void => {
     request.destroy()
     chunks.return().catch(() => undefined)

@@ -1,4 +1,5 @@
-import { readSecret, type Credentials, type Secret } from './authentication.ts'
+import type { Credentials } from './authentication.ts'
+import { readSecret, type Secret } from './secret.ts'
 import type { EndpointRequest, RequestBody, ResponseFormat } from '../call.ts'
 import { CallError } from '../call-error.ts'
 import { idempotencyHeader, type ConnectionSettings } from './connection-options.ts'

@@ -71,23 +71,30 @@ export function parseBody(
   const within = { ...limits, maxDepth: limits.maxDepth - 1 }
   return text
     .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line, index) => parseValue(line, within, fail, index))
+    .map((line, index) => ({ line, number: index + 1 }))
+    .filter(({ line }) => line.trim() !== '')
+    .map(({ line, number }, index) => parseValue(line, within, fail, { index, number }))
 }
 
 type Fail = ReturnType<typeof failing>
 
-/** Parses a JSON value. Throws a CallError. `index` is the line of a value in lines, from 0. */
-function parseValue(text: string, limits: ResponseLimits, fail: Fail, index?: number): unknown {
+/** The position of a value among the lines that have one, from 0, and the number of its line in the body, from 1. */
+interface Line {
+  readonly index: number
+  readonly number: number
+}
+
+/** Parses a JSON value, or the value of a line. Throws a CallError. */
+function parseValue(text: string, limits: ResponseLimits, fail: Fail, line?: Line): unknown {
   const parsed = parseResponse(text, limits)
   if ('value' in parsed) return parsed.value
+  const where = line === undefined ? 'the response' : `line ${line.number}`
+  if (parsed.problem === 'duplicate name')
+    throw fail('INVALID_JSON', `${where} has an object with a duplicate name`)
   if (parsed.problem === 'invalid')
-    throw fail(
-      'INVALID_JSON',
-      index === undefined ? undefined : `line ${index + 1} is invalid JSON`,
-    )
+    throw fail('INVALID_JSON', line === undefined ? undefined : `${where} is invalid JSON`)
   if (parsed.problem === 'large number') {
-    const place = index === undefined ? parsed.place : `/${index}${parsed.place}`
+    const place = line === undefined ? parsed.place : `/${line.index}${parsed.place}`
     throw fail('INVALID_JSON', largeNumberDetail(place, limits))
   }
   throw fail('RESPONSE_TOO_DEEP', `the response is nested deeper than ${limits.maxDepth} levels`)

@@ -75,6 +75,20 @@ export function typesOf({ type }: DocumentObject): readonly string[] {
   return typeof type === 'string' ? [type] : listOf(type).map(String)
 }
 
+/**
+ * Returns whether a schema accepts null beside what its other keywords describe: by the flag of OpenAPI 3.0, or by a type
+ * beside values or alternatives that do not have null.
+ */
+export function isNullable(schema: DocumentObject): boolean {
+  // OpenAPI 3.0 requires the flag and null among the values of an enumeration.
+  if (schema['nullable'] === true) return true
+  if (listOf(schema['enum']).includes(null)) return false
+  const isComposed = ['$ref', 'enum', 'const', 'allOf', 'oneOf', 'anyOf'].some(
+    (key) => key in schema,
+  )
+  return isComposed && Array.isArray(schema['type']) && schema['type'].includes('null')
+}
+
 /** Returns the types that a schema states, or that its keywords imply if it has no `type`. */
 export function impliedTypesOf(schema: DocumentObject): readonly string[] {
   const types = typesOf(schema)

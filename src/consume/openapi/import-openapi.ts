@@ -8,9 +8,10 @@ import {
   type DocumentObject,
 } from './document.ts'
 import { linesOf } from './line-numbers.ts'
-import { readDocument } from './read-document.ts'
+import { readDocument, type DocumentSource } from './read-document.ts'
 import { operationsOf } from './operations.ts'
 import { repairDocument } from './repairs.ts'
+import { scalarTexts } from './scalar-texts.ts'
 import { requireValid, type Validate } from './validation.ts'
 import { writeEndpoints } from './write-endpoints.ts'
 
@@ -57,9 +58,10 @@ export async function importOpenApi(
   options: ImportOptions = {},
 ): Promise<ImportedEndpoints> {
   const validate = options.isStrict === true ? await loadValidate() : undefined
-  const { source, document } = await readDocument(file)
+  const read = await readDocument(file)
+  const { source } = read
   try {
-    const { text, count, notes } = await importDocument(document, validate, options)
+    const { text, count, notes } = await importDocument(read, validate, options)
     const placed = withLines(source, notes)
     return { text, count, notes: placed.map(({ place, advice }) => `${place}: ${advice}`) }
   } catch (error) {
@@ -69,18 +71,13 @@ export async function importOpenApi(
 }
 
 async function importDocument(
-  document: DocumentObject,
+  read: DocumentSource,
   validate: Validate | undefined,
   { largeNumbers, check }: ImportOptions,
 ): Promise<Omit<ImportedEndpoints, 'notes'> & { readonly notes: readonly Mistake[] }> {
-  const size = sizeMistake(document)
-  if (size !== undefined) throw new OpenApiError([size])
   const isStrict = validate !== undefined
-  const version = readVersion(document)
-  const { repairs, mistakes } = repairDocument(document, { isComplete: isStrict })
-  const found = [...version, ...repairs]
-  const rejected = [...(isStrict ? found : []), ...mistakes]
-  if (rejected.length > 0) throw new OpenApiError(rejected)
+  const { document } = read
+  const found = completeDocument(read, isStrict)
   const isSmall = !isStrict || expandedSize(document, maxValidated) <= maxValidated
   if (validate !== undefined && isSmall) await requireValid(validate, document)
   const work = createWork()
@@ -90,6 +87,27 @@ async function importDocument(
     throw new OpenApiError([{ place: '#', advice: 'the types of the document are too large' }])
   const all = [...found, ...(isSmall ? [] : [notValidated]), ...notes]
   return { text, count: operations.length, notes: all }
+}
+
+/**
+ * Repairs a document so that its endpoints can be read, and returns what was repaired. Throws an OpenApiError that lists
+ * every other mistake.
+ */
+export function completeDocument(
+  { source, document }: DocumentSource,
+  isStrict = false,
+): readonly Mistake[] {
+  const size = sizeMistake(document)
+  if (size !== undefined) throw new OpenApiError([size])
+  const version = readVersion(document)
+  const { repairs, mistakes } = repairDocument(document, {
+    isComplete: isStrict,
+    textOf: scalarTexts(source),
+  })
+  const found = [...version, ...repairs]
+  const rejected = [...(isStrict ? found : []), ...mistakes]
+  if (rejected.length > 0) throw new OpenApiError(rejected)
+  return found
 }
 
 /** Requires a version, and paths. Returns what was repaired. */

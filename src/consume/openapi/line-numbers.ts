@@ -42,6 +42,21 @@ interface Container {
 /** Returns where the wanted places begin: a member at its key. */
 function offsetsOf(text: string, wanted: ReadonlySet<string>): ReadonlyMap<string, number> {
   const offsets = new Map<string, number>()
+  for (const { path, event } of nodesOf(text))
+    if (wanted.has(path) && !offsets.has(path)) offsets.set(path, startOf(event))
+  return offsets
+}
+
+/** A key or a value in the text of a document. */
+interface PlacedNode {
+  /** The place of the value, such as `/paths/~1orders`. A key has the place of its value. */
+  readonly path: string
+  readonly isKey: boolean
+  readonly event: Node
+}
+
+/** Returns the keys and values in the text of a JSON or YAML document. A value behind an alias has no place of its own. */
+export function* nodesOf(text: string): Generator<PlacedNode> {
   const open: Container[] = []
   for (const event of eventsOf(text)) {
     if (event.type === EVENT_ID.POP) open.pop()
@@ -52,12 +67,11 @@ function offsetsOf(text: string, wanted: ReadonlySet<string>): ReadonlyMap<strin
       const isKey = container?.isMapping === true && container.next === undefined
       const path = isKey ? keyPath(container.path, event, text) : valuePath(container)
       if (isKey) container.next = path
-      if (wanted.has(path) && !offsets.has(path)) offsets.set(path, startOf(event))
+      yield { path, isKey, event }
       if (event.type === EVENT_ID.MAPPING || event.type === EVENT_ID.SEQUENCE)
         open.push({ path, isMapping: event.type === EVENT_ID.MAPPING, count: 0, next: undefined })
     }
   }
-  return offsets
 }
 
 function eventsOf(text: string): readonly Event[] {

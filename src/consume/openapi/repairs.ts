@@ -25,7 +25,14 @@ const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'objec
  */
 export function repairDocument(
   document: DocumentObject,
-  { isComplete }: { readonly isComplete: boolean },
+  {
+    isComplete,
+    textOf,
+  }: {
+    readonly isComplete: boolean
+    /** Returns how the source of the document states a value; undefined if that is unknown. */
+    readonly textOf: (place: string) => string | undefined
+  },
 ): Findings {
   const repairs: Mistake[] = []
   const mistakes: Mistake[] = []
@@ -50,7 +57,10 @@ export function repairDocument(
           (name, problem) => {
             repaired(name === undefined ? spot : member(spot, name), problem)
           },
-          isOld,
+          {
+            isOld,
+            textOf: (...keys) => textOf(pointerOf(keys.reduce(member, spot))),
+          },
         )
       },
       misshapen(value, expected, spot) {
@@ -69,7 +79,14 @@ function member(outer: Spot, key: string): Spot {
 }
 
 type Report = (name: string | undefined, problem: string) => void
-type Repair = (object: Record<string, unknown>, report: Report, isOld: boolean) => void
+type Repair = (object: Record<string, unknown>, report: Report, source: Source) => void
+
+interface Source {
+  /** Whether the document is of OpenAPI 3.0. */
+  readonly isOld: boolean
+  /** Returns how the document states a value below the object; undefined if that is unknown. */
+  textOf(...keys: readonly string[]): string | undefined
+}
 
 const repairsOf: Readonly<Partial<Record<Kind, Repair>>> = {
   document(document, report) {
@@ -104,7 +121,8 @@ const repairsOf: Readonly<Partial<Record<Kind, Repair>>> = {
     parameter['schema'] = {}
     report(undefined, 'has no schema: it is a string')
   },
-  schema(schema, report, isOld) {
+  schema(schema, report, source) {
+    const { isOld } = source
     for (const name of ['required', 'enum'])
       if (schema[name] !== undefined && !Array.isArray(schema[name])) {
         report(name, 'is not a list: it is left out')
@@ -112,6 +130,7 @@ const repairsOf: Readonly<Partial<Record<Kind, Repair>>> = {
         delete schema[name]
       }
     repairType(schema, report, isOld)
+    repairValues(schema, report, source)
     // In OpenAPI 3.1, the items of such an array are any values.
     if (!isOld || !typesOf(schema).includes('array') || schema['items'] !== undefined) return
     schema['items'] = {}
@@ -131,4 +150,45 @@ function repairType(schema: Record<string, unknown>, report: Report, isOld: bool
   if (other !== undefined) report('type', `${other} is not a type: any value is possible`)
   else if (isOld && (type === 'null' || Array.isArray(type)))
     report('type', 'has a form of OpenAPI 3.1, and is read as such')
+}
+
+/** Gives values the type of their schema: in YAML, values without quotes may be numbers or booleans. */
+function repairValues(schema: Record<string, unknown>, report: Report, { textOf }: Source): void {
+  const stated = typesOf(schema)
+  if (stated.length === 0) return
+  const { enum: values, const: value } = schema
+  const repaired = (each: unknown, ...keys: readonly [name: string, at?: string]): unknown => {
+    const [name] = keys
+    const own = valueOfTypes(each, stated)
+    if (own === each) return each
+    const text = typeof own === 'string' ? textOf(...(keys as readonly string[])) : undefined
+    // The service has the value as a string, which may be 1.0 where YAML reads 1.
+    if (typeof own === 'string' && text !== own) {
+      report(name, `has the ${typeof each} ${text ?? String(each)}, not a string: it is left out`)
+      return undefined
+    }
+    report(name, `has the ${typeof each} ${String(each)}: it is read as a ${typeof own}`)
+    return own
+  }
+  if (Array.isArray(values)) {
+    const all = values.map((each, at) => repaired(each, 'enum', String(at)))
+    if (all.includes(undefined)) delete schema['enum']
+    else schema['enum'] = all
+  }
+  if (value === undefined) return
+  schema['const'] = repaired(value, 'const')
+  if (schema['const'] === undefined) delete schema['const']
+}
+
+function valueOfTypes(value: unknown, stated: readonly string[]): unknown {
+  const type = typeof value
+  const isNumber = stated.includes('number') || stated.includes('integer')
+  if (type === 'number' || type === 'boolean') {
+    const isStated = type === 'number' ? isNumber : stated.includes('boolean')
+    return !isStated && stated.includes('string') ? String(value) : value
+  }
+  if (typeof value !== 'string' || stated.includes('string')) return value
+  if (isNumber && /^-?\d+(?:\.\d+)?$/.test(value)) return Number(value)
+  const isBoolean = stated.includes('boolean') && (value === 'true' || value === 'false')
+  return isBoolean ? value === 'true' : value
 }

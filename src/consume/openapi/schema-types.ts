@@ -3,6 +3,7 @@ import { escapeKey } from '../json-path.ts'
 import { aliasCycles, schemaNameOf, schemasPlace, type AliasCycles } from './alias-cycles.ts'
 import {
   impliedTypesOf,
+  isNullable,
   listOf,
   objectOf,
   OpenApiError,
@@ -153,7 +154,7 @@ export class SchemaTypes {
         ...this.#alternatives(parts, 'oneOf', place),
         ...this.#alternatives(parts, 'anyOf', place),
       ]),
-      ...(parts['nullable'] === true ? [atom('null')] : []),
+      ...(isNullable(parts) ? [atom('null')] : []),
     ])
   }
 

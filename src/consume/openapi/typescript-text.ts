@@ -84,6 +84,8 @@ export function uniqueNames(taken: readonly string[] = []): (name: string) => st
 export interface TypeText {
   readonly text: string
   readonly isAtom: boolean
+  /** The types of a union. */
+  readonly alternatives?: readonly TypeText[]
 }
 
 /** The type of any value. */
@@ -101,11 +103,12 @@ export function literalType(value: unknown): TypeText {
   return isSimple ? atom(String(value)) : unknownType
 }
 
-/** Returns the union of types. */
+/** Returns the union of types, and of those in unions among them. */
 export function unionOf(types: readonly TypeText[]): TypeText {
-  const distinct = distinctOf(types)
+  const distinct = distinctOf(types.flatMap((type) => type.alternatives ?? [type]))
   if (distinct.some(({ text }) => text === 'unknown')) return unknownType
-  return joined(distinct, ' | ', ({ text }) => text)
+  const union = joined(distinct, ' | ', ({ text }) => text)
+  return distinct.length > 1 ? { ...union, alternatives: distinct } : union
 }
 
 /** Returns the intersection of types; `unknown` of none. */

@@ -4,7 +4,7 @@ import { listOf, objectOf, stringOf, type DocumentObject, type Work } from './do
 import { bodyKind, isTextType } from '../body/media-type.ts'
 import { linesSchema, type RequestContent } from './operation-bodies.ts'
 import type { NamedParameters, Operation } from './operations.ts'
-import { ResponseSchemas } from './response-schemas.ts'
+import { responseSchema, ResponseSchemas } from './response-schemas.ts'
 import { SchemaTypes } from './schema-types.ts'
 import {
   comment,
@@ -113,7 +113,7 @@ function endpointText(operation: Operation, writing: Writing): string {
 
 /** Returns the schema of an operation's response. */
 function responseText(
-  { responses: { contents, as } }: Operation,
+  { responses }: Operation,
   type: string,
   { document, schemas, uses, work }: Writing,
 ): string {
@@ -122,12 +122,7 @@ function responseText(
     return `typed<${type}>()`
   }
   uses.add('jsonSchemas')
-  const all = contents.map((each) => {
-    if (each === null) return { type: 'null' }
-    return schemas.schemaOf(as === 'lines' ? linesSchema(document, each.schema) : each.schema)
-  })
-  const [only = true] = all
-  const text = dataText(all.length === 1 ? only : { anyOf: all })
+  const text = dataText(responseSchema(document, responses, schemas))
   work.characters(text.length)
   return `checked<${type}>(${text})`
 }

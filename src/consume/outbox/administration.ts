@@ -113,11 +113,17 @@ export async function dropDelivery(storage: StorageTransaction, id: string): Pro
   return shown(delivery)
 }
 
-/** Removes what was delivered by a time, which is an instant. */
+/** Removes what was delivered by a time, which is an instant, until `closing` is aborted. */
 export async function purgeDelivered(
-  storage: Pick<OutboxStorage, 'filter'>,
-  store: Pick<DeliveryStore, 'write'>,
+  {
+    storage,
+    store,
+  }: {
+    readonly storage: Pick<OutboxStorage, 'filter'>
+    readonly store: Pick<DeliveryStore, 'write'>
+  },
   until: string,
+  closing?: AbortSignal,
 ): Promise<void> {
   for (;;) {
     // The order of the index for `due`, which is nearly the order in which they were delivered.
@@ -126,12 +132,13 @@ export async function purgeDelivered(
     const old = (rows as unknown as readonly Delivery[]).filter(
       ({ ended, due }) => Date.parse(ended ?? due) <= Date.parse(until),
     )
+    if (old.length === 0) return
     await store.write(async (transaction) => {
       for (const { id } of old) {
         await table(transaction, deliveries).remove({ id, state: 'delivered' })
       }
     })
-    if (old.length < purgedAtOnce) return
+    if (old.length < purgedAtOnce || closing?.aborted === true) return
   }
 }
 

@@ -1,4 +1,4 @@
-import { joinTransaction } from '../../events/join-transaction.ts'
+import { joinTransaction } from '../../events/units/join-transaction.ts'
 import type { WithinTransaction } from '../../in-process.ts'
 import { parseJson } from '../../protocol/json-text.ts'
 import type { ServiceHost } from '../../service-part.ts'

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { runtime } from '../../runtime.ts'
+import { runtime, unref } from '../../runtime.ts'
 import type { ServiceHost } from '../../service-part.ts'
 import { retryWhileUnavailable } from '../../work/back-off.ts'
 import { watchLostJobs } from '../../work/lost-jobs.ts'
@@ -58,8 +58,7 @@ export class DeliveryWorker implements Worker {
       report: this.#report,
     })
     this.#monitor = this.#watch()
-    this.#purging = repeat(purgeInterval, () => this.#purge())
-    this.#purge().catch(() => undefined)
+    this.#purging = repeat(purgeInterval, () => this.#purge(), { startsNow: true })
   }
 
   /** Looks for deliveries now. The one with this id, or every one, is tried again. */
@@ -90,7 +89,7 @@ export class DeliveryWorker implements Worker {
     const timer = runtime.setTimeout(() => {
       this.wake(id)
     }, delay)
-    timer.unref()
+    unref(timer)
   }
 
   /** Delivers one, unless another worker has claimed it. */
@@ -178,6 +177,6 @@ export class DeliveryWorker implements Worker {
   #purge(): Promise<void> {
     const { host, options, store } = this.#dependencies
     const until = new Date(host.now().getTime() - options.keepDelivered).toISOString()
-    return purgeDelivered(host.storage, store, until)
+    return purgeDelivered({ storage: host.storage, store }, until, this.#closing.signal)
   }
 }

@@ -1,5 +1,5 @@
 import { orderedId } from '../../definition/ordered-id.ts'
-import { joinTransaction } from '../../events/join-transaction.ts'
+import { joinTransaction } from '../../events/units/join-transaction.ts'
 import type { ServiceHost } from '../../service-part.ts'
 import { endUnfitJobs, type EndUnfit } from '../../work/unfit-jobs.ts'
 import { WorkerPool } from '../../work/worker-pool.ts'

@@ -12,6 +12,7 @@ import { requirePlainObject } from '../../checks/plain-object.ts'
 import { requirePrincipal, system, type Principal } from '../../definition/principal.ts'
 import type { Endpoint } from '../endpoint.ts'
 import type { Rule } from '../rules/rule.ts'
+import { isRule } from '../store-response.ts'
 import type { FlattenOptions } from '../tables/flatten.ts'
 import {
   callOfFunction,
@@ -143,10 +144,6 @@ export interface CheckedEndpoint {
 export type CompleteOutbox = Omit<z.infer<typeof shape>, 'endpoints' | 'principal'> & {
   readonly endpoints: ReadonlyMap<string, CheckedEndpoint>
   readonly principal: Principal
-}
-
-function isRule(value: unknown): boolean {
-  return typeof (Object(value) as Partial<Rule>).endpoint === 'string'
 }
 
 const endpointShape = z

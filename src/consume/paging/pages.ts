@@ -134,7 +134,8 @@ class PageReader<Input extends object, Response, Item> {
     const { items } = this.#complete
     const found: unknown = typeof items === 'function' ? items(body) : valueAt(body, items)
     if (Array.isArray(found)) return found as readonly Item[]
-    throw this.#fail('INVALID_RESPONSE', 'the items of the page are not an array')
+    const place = items === '' ? '; state where they are as items' : placeOf(items)
+    throw this.#fail('INVALID_RESPONSE', `the items of the page are not an array${place}`)
   }
 
   #nextStep(
@@ -150,10 +151,13 @@ class PageReader<Input extends object, Response, Item> {
       case 'cursor': {
         const { next } = paging
         const cursor: unknown = typeof next === 'function' ? next(body) : valueAt(body, next)
-        if (cursor === null || cursor === undefined || cursor === '') return undefined
+        if (isNoPage(cursor)) return undefined
         const isPlain = typeof cursor === 'string' || typeof cursor === 'number'
-        if (!isPlain && !isInBody(paging.parameter))
-          throw this.#fail('INVALID_RESPONSE', 'the cursor of the next page is not a string')
+        if (cursor === true || (!isPlain && !isInBody(paging.parameter)))
+          throw this.#fail(
+            'INVALID_RESPONSE',
+            `the cursor of the next page is not a string${placeOf(next)}`,
+          )
         const position = isPlain ? String(cursor) : (stringifyJson(cursor) ?? '')
         return { input: { [paging.parameter]: cursor }, position }
       }
@@ -161,9 +165,12 @@ class PageReader<Input extends object, Response, Item> {
         const { next } = paging
         const found: unknown = typeof next === 'function' ? next(body) : valueAt(body, next)
         const url: unknown = isPlainObject(found) ? found['href'] : found
-        if (url === null || url === undefined || url === '') return undefined
+        if (isNoPage(url)) return undefined
         if (typeof url !== 'string')
-          throw this.#fail('INVALID_RESPONSE', 'the URL of the next page is not a string')
+          throw this.#fail(
+            'INVALID_RESPONSE',
+            `the URL of the next page is not a string${placeOf(next)}`,
+          )
         return linkStep(url, from)
       }
       case 'link': {
@@ -176,6 +183,16 @@ class PageReader<Input extends object, Response, Item> {
   #fail(code: 'PAGE_CYCLE' | 'TOO_MANY_PAGES' | 'INVALID_RESPONSE', detail?: string): CallError {
     return new CallError(code, this.#endpoint.name, { detail })
   }
+}
+
+/** Returns whether a cursor or URL says that there is no next page. Some services send false. */
+function isNoPage(value: unknown): boolean {
+  return value === null || value === undefined || value === '' || value === false
+}
+
+/** Returns where a value of the response was looked for, for a message. */
+function placeOf(path: unknown): string {
+  return typeof path === 'string' ? ` at /${path}` : ''
 }
 
 const stateEnd = 'state where the total is, or paging.end'

@@ -58,6 +58,13 @@ const isEndStatus = (status: number): boolean =>
   status === 204 || (status >= 400 && status < 500 && !otherStatuses.has(status))
 const advice = `must be 204, or from 400 to 499 and none of ${[...otherStatuses].join(', ')}`
 
+/** The path of a value in a response: `links/next`, or the JSON Pointer `/links/next`. */
+export const responsePath = z.pipe(
+  z.string(),
+  z.transform((path) => (path.startsWith('/') ? path.slice(1) : path)),
+)
+const path = z.pipe(nonEmpty, responsePath)
+
 const end = {
   end: z.optional(code()),
   endStatuses: z.optional(z.array(z.int().check(z.refine(isEndStatus, { error: advice })))),
@@ -74,14 +81,14 @@ const shape = z.strictObject({
     z.strictObject({
       kind: z.literal('cursor'),
       parameter: nonEmpty,
-      next: z.union([nonEmpty, code()]),
+      next: z.union([path, code()]),
       ...end,
     }),
-    z.strictObject({ kind: z.literal('url'), next: z.union([nonEmpty, code()]), ...end }),
+    z.strictObject({ kind: z.literal('url'), next: z.union([path, code()]), ...end }),
     z.strictObject({ kind: z.literal('link'), ...end }),
   ]),
-  items: z._default(z.union([z.string(), code()]), ''),
-  total: z.optional(z.union([nonEmpty, code()])),
+  items: z._default(z.union([responsePath, code()]), ''),
+  total: z.optional(z.union([path, code()])),
   maxPages: z._default(wholeNumber(1), 100),
   signal: z.optional(z.custom<AbortSignal>()),
   timeout: z.optional(z.number()),
@@ -109,7 +116,10 @@ export function completePages<Response, Item>(
   const names = Object.keys(query)
   const isKnown = isInBody(paging.parameter) ? body !== undefined : names.includes(paging.parameter)
   if (!isKnown) {
-    const advice = `is not in the query; ${suggestion(paging.parameter, names, 'parameters of the query')}`
+    const other = suggestion(paging.parameter, names, 'parameters of the query')
+    const advice = isInBody(paging.parameter)
+      ? 'is in the body, and the endpoint has none'
+      : `is not in the query; ${other}${body === undefined ? '' : `; a member of the body is body/${paging.parameter}`}`
     throw mistaken([{ place: 'pages.paging.parameter', advice }])
   }
   return complete as unknown as CompletePages<Response, Item>

@@ -11,7 +11,7 @@ import type { EndpointMethod } from '../call.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { optionsOf } from '../parameters.ts'
 import { isInBody } from '../paging/input-member.ts'
-import { completePages, type Paging } from '../paging/paging-options.ts'
+import { completePages, responsePath, type Paging } from '../paging/paging-options.ts'
 import type { InputMembers, Rejection, SortEntry, SortMapping } from './options.ts'
 
 /** An endpoint whose input is known at run time only. */
@@ -30,16 +30,20 @@ const filter = z.union([
   ),
   filterOptions,
 ])
-const totalOptions = z.strictObject({ path: nonEmpty, input: z.optional(z.custom<InputMembers>()) })
+const totalPath = z.pipe(nonEmpty, responsePath)
+const totalOptions = z.strictObject({
+  path: totalPath,
+  input: z.optional(z.custom<InputMembers>()),
+})
 const list = z.strictObject({
   endpoint: called,
-  items: z._default(z.string(), ''),
+  items: z._default(responsePath, ''),
   paging: z.optional(z.custom<Paging>()),
   pageSize: z.optional(z.strictObject({ parameter: z.string(), maximum: wholeNumber(1) })),
   total: z.optional(
     z.union([
       z.pipe(
-        nonEmpty,
+        totalPath,
         z.transform((each): z.infer<typeof totalOptions> => ({ path: each })),
       ),
       totalOptions,
@@ -69,20 +73,20 @@ const list = z.strictObject({
 const item = z.strictObject({
   endpoint: called,
   input: z.optional(code<(key: InputMembers) => InputMembers>()),
-  item: z._default(z.string(), ''),
+  item: z._default(responsePath, ''),
   rejection: z.optional(code<(response: unknown) => Rejection<CollectionShape> | undefined>()),
 })
 const save = z.extend(item, {
   body: z.optional(code<(call: { readonly item: object; readonly changes: object }) => unknown>()),
 })
 const fieldOptions = z.strictObject({
-  path: z.optional(z.string()),
+  path: z.optional(responsePath),
   read: z.optional(code<(value: unknown) => unknown>()),
   write: z.optional(code<(value: unknown) => unknown>()),
 })
 const field = z.union([
   z.pipe(
-    z.string(),
+    responsePath,
     z.transform((each): z.infer<typeof fieldOptions> => ({ path: each })),
   ),
   fieldOptions,

@@ -192,3 +192,8 @@ export function storedForm(field: Field, value: unknown): unknown {
     ? canonicalJson(value)
     : fieldTypes[field.type].store(value as never, field)
 }
+
+/** Returns whether a value can be that of a field in stored items, so that they can be looked for by it. */
+export function isKeyValue({ fields }: CollectionShape, name: string, value: unknown): boolean {
+  return value !== null && value !== undefined && isValueOf(fields[name] as Field, value)
+}

@@ -1,9 +1,12 @@
 import type { CollectionAccess, SaveOptions } from '../../definition/handler.ts'
 import type { CollectionShape } from '../../definition/item.ts'
+import { isServiceError } from '../../errors.ts'
+import { deleteTimeOf } from '../../events/saves/in-sequence.ts'
 import type { ResponseReader } from '../tables/read-tables.ts'
 import { allTables, type ResponseTables, type TableRow } from '../tables/table.ts'
 import {
   cell,
+  isKeyValue,
   keyText,
   type AnyRule,
   type JoinContext,
@@ -108,47 +111,132 @@ export interface Children {
 
 type Access = Pick<CollectionAccess<CollectionShape>, 'filter' | 'delete'>
 
-/**
- * Deletes the stored items of rows that the response no longer has. Throws a {@link RuleError} for the first one that is
- * rejected. `isTried`: deletes none, and returns what it would delete.
- */
-export async function deleteOthers(
-  { rule, reader, parents, kept }: Children,
-  access: Access,
-  isTried = false,
-): Promise<readonly RuleResult[]> {
+/** A stored item that the response no longer has. */
+interface OtherItem {
+  readonly parent: ParentRow
+  readonly key: readonly unknown[]
+}
+
+/** The deletes of the items that a response no longer has, around the writes of its items. */
+export interface Deletes {
+  /** Deletes what must be gone before the writes. */
+  begin(): Promise<void>
+  /** Deletes the others, and returns all results. Throws a {@link RuleError} for the first delete that is rejected. */
+  end(): Promise<readonly RuleResult[]>
+}
+
+/** Returns the deletes of the stored items of rows that the response no longer has. */
+export async function deletesOfOthers(children: Children, access: Access): Promise<Deletes> {
+  const time = await deleteTimeOf(access)
   const results: RuleResult[] = []
-  if (parents.found.size === 0) return results
+  let left = await otherItems(children, access)
+
+  /** Deletes the items to which no other refers, and returns the others. */
+  async function deleteUnused(): Promise<readonly OtherItem[]> {
+    const used: OtherItem[] = []
+    for (const other of left) {
+      const deleted = await unlessUsed(() => deleteOther(other))
+      if (deleted === 'used') used.push(other)
+      else results.push(deleteResult(children, other, deleted))
+    }
+    return used
+  }
+
+  async function deleteOther(other: OtherItem) {
+    const deleted = await deleteItem(children, other, access)
+    if (deleted?.rejected !== true) return deleted
+    const { validations } = deleted
+    const reason = `an item that the response no longer has can't be deleted${fieldsOf(validations)}`
+    throw parentError(children, other.parent, reason, { validations })
+  }
+
+  return {
+    begin: async () => {
+      if (time === 'first') left = await deleteUnused()
+    },
+    end: async () => {
+      while (time !== 'once' && left.length > 1) {
+        const used = await deleteUnused()
+        const isStuck = used.length === left.length
+        left = used
+        if (isStuck) break
+      }
+      for (const other of left)
+        results.push(deleteResult(children, other, await deleteOther(other)))
+      return results
+    },
+  }
+}
+
+/** Returns what would be deleted, without deleting it. */
+export async function tryDeletes(
+  children: Children,
+  access: Access,
+): Promise<readonly RuleResult[]> {
+  const others = await otherItems(children, access)
+  return others.map((other) => deleteResult(children, other, undefined))
+}
+
+/** Returns the stored items of rows that the response no longer has. Throws a {@link RuleError}. */
+async function otherItems(children: Children, access: Access): Promise<readonly OtherItem[]> {
+  const { rule, parents, kept } = children
+  const others: OtherItem[] = []
+  if (parents.found.size === 0) return others
   const key = keyNames(rule.into)
   const keys = keysIn(kept, rule.into)
-  const options: SaveOptions = rule.warnings === 'accept' ? { ignoreWarnings: 'all' } : {}
   for (const [text, parent] of parents.found) {
-    const fail = (reason: string, details?: ErrorDetails): RuleError =>
-      parentError({ rule, reader }, parent, reason, details)
-    const named = <Result>(work: () => Promise<Result>): Promise<Result> =>
-      work().catch((cause: unknown) => {
-        throw fail('its other items were not deleted', { cause })
-      })
-    const empty = Object.keys(parent.values).find((name) => (parent.values[name] ?? null) === null)
-    if (empty !== undefined) throw fail(`replace needs a value of ${empty}, and the row has none`)
-    if (parents.unknown.has(text)) continue
-    const { items } = await named(() => access.filter(parent.values as never))
-    for (const item of items as readonly Readonly<Record<string, unknown>>[]) {
-      if (keys.has(keyText(rule.into, key, item))) continue
-      const parts = key.map((name) => item[name])
-      const one = parts.length === 1 ? parts[0] : parts
-      const deleted = isTried ? undefined : await named(() => access.delete(one as never, options))
-      if (deleted?.rejected === true) {
-        const { validations } = deleted
-        const reason = `an item that the response no longer has can't be deleted${fieldsOf(validations)}`
-        throw fail(reason, { validations })
-      }
-      const values = Object.fromEntries(key.map((name) => [name, item[name]]))
-      const validations = deleted?.validations ?? []
-      results.push({ rule: rule.name, row: parent.row.id, action: 'delete', values, validations })
+    for (const [name, value] of Object.entries(parent.values)) {
+      if (isKeyValue(rule.into, name, value)) continue
+      const found =
+        (value ?? null) === null ? 'the row has none' : 'that of the row does not fit it'
+      throw parentError(children, parent, `replace needs a value of ${name}, and ${found}`)
     }
+    if (parents.unknown.has(text)) continue
+    const { items } = await namedParent(children, parent, () =>
+      access.filter(parent.values as never),
+    )
+    for (const item of items as readonly Readonly<Record<string, unknown>>[])
+      if (!keys.has(keyText(rule.into, key, item)))
+        others.push({ parent, key: key.map((name) => item[name]) })
   }
-  return results
+  return others
+}
+
+function deleteItem(children: Children, { parent, key }: OtherItem, access: Access) {
+  const options: SaveOptions = children.rule.warnings === 'accept' ? { ignoreWarnings: 'all' } : {}
+  const one = key.length === 1 ? key[0] : key
+  return namedParent(children, parent, () => access.delete(one as never, options))
+}
+
+/** Returns what a delete returns; `used` if other items refer to the item. */
+async function unlessUsed<Deleted>(remove: () => Promise<Deleted>): Promise<Deleted | 'used'> {
+  try {
+    return await remove()
+  } catch (error) {
+    const { cause } = error as RuleError
+    if (isServiceError(cause) && cause.code === 'ITEM_IN_USE') return 'used'
+    throw error
+  }
+}
+
+function deleteResult(
+  { rule }: Children,
+  { parent, key }: OtherItem,
+  deleted: { readonly validations: RuleResult['validations'] } | undefined,
+): RuleResult {
+  const values = Object.fromEntries(keyNames(rule.into).map((name, index) => [name, key[index]]))
+  const validations = deleted?.validations ?? []
+  return { rule: rule.name, row: parent.row.id, action: 'delete', values, validations }
+}
+
+function namedParent<Result>(
+  children: Children,
+  parent: ParentRow,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  return work().catch((cause: unknown) => {
+    throw parentError(children, parent, 'its other items were not deleted', { cause })
+  })
 }
 
 const keysOfItems = new WeakMap<object, Map<CollectionShape, ReadonlySet<string>>>()

@@ -10,8 +10,9 @@ import { writersOf } from '../../definition/published-field.ts'
 import { callerTypes, type CallerTypes } from './caller-reader.ts'
 import { childFields, completeJoin, joinShape, keyNames, replaceShape } from './rule-parts.ts'
 import type { CompleteJoin } from './rule-parts.ts'
-import type { RuleRow, CallerRow, RuleJoin, RuleSources } from './source.ts'
+import type { CallerRow, CheckedSources, RuleJoin, RuleRow, RuleSources } from './source.ts'
 import type { FlattenOptions } from '../tables/flatten.ts'
+import type { Schema } from '../schema.ts'
 import type { ResponseShape, ShapeOf } from '../tables/response-types.ts'
 
 /** A joining rule: how rows of a response become items of a collection. */
@@ -45,6 +46,8 @@ export interface RuleEndpoint<Response, Read = Response> {
   readonly call: (input: never) => Promise<{ readonly body: Response }>
   /** Which parts of its responses become tables, see {@link readAs}. */
   readonly reading?: Reading
+  /** The schema of its responses, see {@link describeTables}. */
+  readonly response?: Schema | undefined
   /** Only a type: the response as rules read it. */
   readonly '~read'?: (read: Read) => void
 }
@@ -56,6 +59,7 @@ export interface RuleOptions<
   From extends (keyof Shape['tables'] & string) | null = null,
   Of extends CollectionShape | undefined = undefined,
   Join extends (keyof Shape['tables'] & string) | null = null,
+  Sources = NoInfer<RuleSources<C, Shape, From, CallerRow<Of>, Join>>,
 > {
   /** Names the rule in errors. Default: the names of the endpoint and the table. */
   readonly name?: string
@@ -68,7 +72,7 @@ export interface RuleOptions<
   /** The collection whose items requests are sent for. It types `caller`. Default: any row. */
   readonly caller?: Of
   /** Where the value of each field comes from: a column of the row, or another source. */
-  readonly set: NoInfer<RuleSources<C, Shape, From, CallerRow<Of>, Join>>
+  readonly set: Sources
   /** Returns whether a row becomes an item. Default: every row. */
   readonly where?: NoInfer<(at: RuleRow<Shape, From, CallerRow<Of>, Join>) => boolean>
   /** Another table, of which one row belongs to each row. `{ joined: column }` is a source of its cells. Default: none. */
@@ -113,9 +117,17 @@ export function rule<
   const Join extends (keyof Shape['tables'] & string) | null = null,
   Read = Response,
   Shape extends ResponseShape = ShapeOf<Read>,
+  const Sources = unknown,
 >(
   endpoint: RuleEndpoint<Response, Read>,
-  options: RuleOptions<Shape, C, From, Of, Join>,
+  options: RuleOptions<
+    Shape,
+    C,
+    From,
+    Of,
+    Join,
+    CheckedSources<Sources, C, Shape, From, CallerRow<Of>, Join>
+  >,
 ): Rule<Response, CallerRow<Of>> {
   return completeRule(endpoint, options)
 }

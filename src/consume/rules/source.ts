@@ -121,8 +121,55 @@ export type RuleSources<
 > = {
   readonly [Name in RequiredName<C>]: SourceOf<C, Name, Shape, From, Row, Join>
 } & {
-  readonly [Name in keyof C['fields'] & string]?: SourceOf<C, Name, Shape, From, Row, Join>
+  readonly [Name in Exclude<keyof C['fields'] & string, RequiredName<C>>]?: SourceOf<
+    C,
+    Name,
+    Shape,
+    From,
+    Row,
+    Join
+  >
 }
+
+/**
+ * The sources of a rule, of which `Sources` are the given ones. Each is compared with the sources of its own kind only, so
+ * that the error of the compiler is short. A field that is not required may be undefined, as a condition leaves it.
+ */
+export type CheckedSources<
+  Sources,
+  C extends CollectionShape,
+  Shape extends ResponseShape,
+  From,
+  Row,
+  Join,
+> = {
+  readonly [Name in keyof Sources]: Name extends keyof C['fields'] & string
+    ? | CheckedSource<
+          Sources[Name],
+          SourceOf<C, Name, Shape, From, Row, Join>,
+          ColumnsIn<Shape, From>,
+          Name
+        >
+      | (undefined extends Sources[Name] ? UnsetSource<C, Name> : never)
+    : `${Name & string} is not a field of the collection`
+} & Readonly<Record<RequiredName<C>, unknown>>
+
+type UnsetSource<C extends CollectionShape, Name> = Name extends RequiredName<C> ? never : undefined
+
+type CheckedSource<Given, Allowed, Columns, Name extends string> = Given extends string
+  ? Given extends Allowed
+    ? Given
+    : Given extends keyof Columns
+      ? `the column ${Given} does not have the type of the field ${Name}`
+      : keyof Columns & string
+  : OfKind<Given, Allowed>
+
+/** The sources that have the members of the given one; all, if there are none. */
+type OfKind<Given, Allowed> = [Extract<Allowed, Readonly<Record<keyof Given, unknown>>>] extends [
+  never,
+]
+  ? Allowed
+  : Extract<Allowed, Readonly<Record<keyof Given, unknown>>>
 
 /** The row that a request was sent for: an item of a collection, or any. */
 export type CallerRow<Of> = Of extends CollectionShape ? Item<Of> : unknown

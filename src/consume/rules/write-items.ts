@@ -2,7 +2,7 @@ import type { CollectionAccess, SaveOptions, SaveResult } from '../../definition
 import type { CollectionShape } from '../../definition/item.ts'
 import type { Field } from '../../definition/field.ts'
 import type { ValidationEntry } from '../../protocol/envelope.ts'
-import { itemError, storedForm, type PreparedItem } from './prepare-items.ts'
+import { isKeyValue, itemError, storedForm, type PreparedItem } from './prepare-items.ts'
 
 /** What a rule did with a row of a response, or would do. */
 export interface RuleResult {
@@ -97,10 +97,7 @@ export async function tryItem(
 export function keyOf({ rule, values }: PreparedItem): unknown {
   if (rule.upsertBy === undefined) return undefined
   const parts = rule.upsertBy.map((name) => values[name])
-  const isValid = rule.upsertBy.every((name) => {
-    const form = storedForm(rule.into.fields[name] as Field, values[name])
-    return form !== null && ['string', 'number', 'boolean'].includes(typeof form)
-  })
+  const isValid = rule.upsertBy.every((name) => isKeyValue(rule.into, name, values[name]))
   if (!isValid) return undefined
   return parts.length === 1 ? parts[0] : parts
 }

@@ -1,6 +1,6 @@
 import type { CollectionAccess } from '../../definition/handler.ts'
 import type { CollectionShape } from '../../definition/item.ts'
-import { saveInSequence, type SavedOfMany } from '../../events/in-sequence.ts'
+import { saveInSequence, type SavedOfMany } from '../../events/saves/in-sequence.ts'
 import { itemError, keyText, type PreparedItem } from './prepare-items.ts'
 import { RuleError } from './rule-error.ts'
 import { isSame, keyOf, resultOf, writeItem, writtenItem, type RuleResult } from './write-items.ts'

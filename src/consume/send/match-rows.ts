@@ -30,6 +30,14 @@ export class MatchError extends Error {
   }
 }
 
+/** Throws a TypeError if a value is not a {@link Match}. */
+export function requireMatch(match: Match): void {
+  const { by } = Object(match) as Partial<Match>
+  const { column, field } = Object(by) as { readonly column?: unknown; readonly field?: unknown }
+  if (by === 'position' || (typeof column === 'string' && typeof field === 'string')) return
+  throw new TypeError("sendTogether: match.by must be 'position' or { column, field }")
+}
+
 /**
  * Returns the part of a response that belongs to each sent row: the matching rows, the rows above and the
  * rows below them. Throws a {@link MatchError} if a row of either side belongs to none of the other.

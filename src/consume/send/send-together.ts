@@ -3,9 +3,14 @@ import { requirePlainObject } from '../../checks/plain-object.ts'
 import type { CallOptions, EndpointResponse } from '../call.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { callerReader, type CallerReader } from '../rules/caller-reader.ts'
-import { tablesOf, type ActingUser, type TargetCollections } from '../store-response.ts'
+import {
+  requireRules,
+  tablesOf,
+  type ActingUser,
+  type TargetCollections,
+} from '../store-response.ts'
 import type { ResponseTables } from '../tables/table.ts'
-import { matchRows, type Match } from './match-rows.ts'
+import { matchRows, requireMatch, type Match } from './match-rows.ts'
 import {
   sendRequest,
   type Failure,
@@ -119,6 +124,9 @@ export async function sendTogether<
 ): Promise<readonly SendResult[]> {
   requireKnown('sendTogether', options, known)
   const { rows, input, call = {}, match, rules = [], onSuccess, onFailure, timeout } = options
+  // Before anything is sent.
+  requireRules(rules)
+  if (match !== undefined) requireMatch(match)
   const callers = rows.map((row) => callerReader(row, 'sendTogether'))
   requirePlainObject('The options of the call', call, 'sendTogether')
   const given = input(rows)

@@ -3,7 +3,12 @@ import { requirePlainObject } from '../../checks/plain-object.ts'
 import type { CallOptions } from '../call.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { callerReader } from '../rules/caller-reader.ts'
-import { tablesOf, type ActingUser, type TargetCollections } from '../store-response.ts'
+import {
+  requireRules,
+  tablesOf,
+  type ActingUser,
+  type TargetCollections,
+} from '../store-response.ts'
 import {
   sendRequest,
   type Failure,
@@ -51,6 +56,8 @@ export async function send<Within extends TargetCollections, Input, Response, Ro
 ): Promise<readonly SendResult[]> {
   requireKnown('send', options, known)
   const { rows, input, call, rules = [], onSuccess, onFailure, tables, timeout } = options
+  // Before anything is sent.
+  requireRules(rules)
   const sent: SendResult[] = []
   for await (const row of rows) {
     const index = sent.length

@@ -1,34 +1,63 @@
 import { completeOptions } from '../../checks/options.ts'
 import { isJsonNumber } from '../../protocol/json-number.ts'
 import type { Json } from '../../protocol/json.ts'
+import type { RuleEndpoint } from '../rules/rule.ts'
+import type { JsonSchemaSchema, SampleSchema } from '../schema.ts'
+import { describeSchema } from './describe-schema.ts'
 import { flattenShape, flattenWithin, type FlattenOptions } from './flatten.ts'
+import type { TableDescription } from './table-description.ts'
+import { schemaOf } from './schema-members.ts'
 import { allTables } from './table.ts'
 
-/** A table of a response, as {@link describeTables} returns it. */
-export interface TableDescription {
-  /** The path that `from` of a rule names; null is the root. */
-  readonly path: string | null
-  /** How many rows it has. */
-  readonly rows: number
-  readonly columns: readonly ColumnDescription[]
-}
-
-/** A column of a table of a response. */
-export interface ColumnDescription {
-  readonly name: string
-  /** The types of its cells: `string`, `number`, `boolean`, `null`, and for an empty `object` or `array` this word. */
-  readonly types: readonly string[]
-  /** Whether every row has the column. */
-  readonly inEveryRow: boolean
-}
-
-/** Returns the tables of a response with their columns and types. Throws as `flatten` does. */
+/**
+ * Returns the tables of a response with their columns and types. Throws as `flatten` does.
+ *
+ * In place of a response it accepts an endpoint, or what {@link readAs} returns, whose responses have a sample or a JSON
+ * Schema, such as an endpoint of a document that was imported with `check`. Nothing is called. Members with any name are
+ * columns with the name `*`. Schemas are followed for eight levels, and less if they are very large. Throws a TypeError
+ * if the type of the responses is known to the compiler only.
+ */
 export function describeTables(
   response: unknown,
   options: FlattenOptions = {},
 ): readonly TableDescription[] {
   const complete = completeOptions('describeTables', flattenShape, options)
-  return allTables(flattenWithin(response as Json, complete)).map(({ path, rows, columns }) => ({
+  if (!isEndpoint(response)) return describeResponse(response, complete)
+  const { entries = [], arrays = [], zip = [] } = response.reading ?? {}
+  return describeEndpoint(response, {
+    ...complete,
+    entries: [...complete.entries, ...entries],
+    arrays: [...complete.arrays, ...arrays],
+    zip: [...complete.zip, ...zip],
+  })
+}
+
+function isEndpoint(value: unknown): value is RuleEndpoint<unknown> {
+  if (typeof value !== 'object' || value === null) return false
+  const { name, call } = value as Partial<RuleEndpoint<unknown>>
+  return typeof name === 'string' && typeof call === 'function'
+}
+
+function describeEndpoint(
+  { name, response }: RuleEndpoint<unknown>,
+  options: Required<FlattenOptions>,
+): readonly TableDescription[] {
+  const { sample, jsonSchema, definitions } = Object(response) as Partial<
+    SampleSchema<unknown> & JsonSchemaSchema<unknown>
+  >
+  if (jsonSchema !== undefined)
+    return describeSchema(schemaOf(jsonSchema), definitions ?? {}, options)
+  if (response !== undefined && 'sample' in response) return describeResponse(sample, options)
+  throw new TypeError(
+    `describeTables: the responses of ${name} have no sample and no JSON Schema. Import the document with --check.`,
+  )
+}
+
+function describeResponse(
+  response: unknown,
+  options: Required<FlattenOptions>,
+): readonly TableDescription[] {
+  return allTables(flattenWithin(response as Json, options)).map(({ path, rows, columns }) => ({
     path,
     rows: rows.length,
     columns: [...columns].map((name) => {

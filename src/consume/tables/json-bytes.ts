@@ -23,7 +23,8 @@ export interface ByteBuffer {
 }
 
 /** Creates an empty buffer. `what` names its content in the error for too many bytes. */
-export function byteBuffer(what: string, maxBytes: number): ByteBuffer {
+export function byteBuffer(what: string | (() => string), maxBytes: number): ByteBuffer {
+  const name = (): string => (typeof what === 'function' ? what() : what)
   // A byte order mark is not whitespace: JSON.parse rejects it.
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   let parts: Uint8Array[] = []
@@ -32,7 +33,7 @@ export function byteBuffer(what: string, maxBytes: number): ByteBuffer {
     add: (bytes) => {
       size += bytes.length
       if (size > maxBytes) {
-        throw new TablesError('TOO_LARGE', `${what} has more than ${maxBytes} bytes.`)
+        throw new TablesError('TOO_LARGE', `${name()} has more than ${maxBytes} bytes.`)
       }
       // A copy: the source may use its chunk again, and a chunk is larger than what is kept of it.
       if (bytes.length > 0) parts.push(bytes.slice())
@@ -49,7 +50,7 @@ export function byteBuffer(what: string, maxBytes: number): ByteBuffer {
       try {
         return decoder.decode(bytes)
       } catch {
-        throw new TablesError('NOT_JSON', `${what} is not valid UTF-8.`)
+        throw new TablesError('NOT_JSON', `${name()} is not valid UTF-8.`)
       }
     },
   }
@@ -77,5 +78,7 @@ export function parseText(
     throw new TablesError('NOT_JSON', `${what}: ${largeNumberAdvice(parsed.place, largeNumbers)}.`)
   if (parsed.problem === 'too deep')
     throw new TablesError('TOO_DEEP', `${what} is nested deeper than ${maxDepth} levels.`)
-  throw new TablesError('NOT_JSON', `${what} is not valid JSON.`)
+  const isDuplicate = parsed.problem === 'duplicate name'
+  const problem = isDuplicate ? 'has an object with a duplicate name' : 'is not valid JSON'
+  throw new TablesError('NOT_JSON', `${what} ${problem}.`)
 }

@@ -133,6 +133,6 @@ export function readAs<Response, const Options extends ReadOptions<NoInfer<Place
     }
   }
   if (mistakes.length > 0) throw mistaken(mistakes)
-  const { name, call } = endpoint
-  return Object.freeze({ name, call, reading: Object.freeze(reading) })
+  const { name, call, response } = endpoint
+  return Object.freeze({ name, call, response, reading: Object.freeze(reading) })
 }

@@ -96,7 +96,12 @@ export class ShellScanner {
     let found: unknown = value
     for (const key of this.#keys) found = memberOf(found, key)
     if (Array.isArray(found) && this.#arrays === 1) return value
-    throw new TablesError('ITEMS_MISSING', 'The response does not have the array of elements.')
+    const kind = found === null || found === undefined ? 'nothing' : `a ${typeof found}`
+    const place = this.#keys.length === 0 ? 'The response is' : 'The response has'
+    throw new TablesError(
+      'ITEMS_MISSING',
+      `${place} ${kind === 'a object' ? 'an object' : kind} in place of the array of elements.`,
+    )
   }
 
   /** Returns whether the byte opened the array. */

@@ -1,6 +1,6 @@
 /** Why a response can't be read as tables. */
 export type TablesErrorCode =
-  /** Objects and arrays are nested deeper than `maxDepth`. */
+  /** Objects and arrays are nested deeper than `maxDepth`, or the parts of a schema are too deep to be described. */
   | 'TOO_DEEP'
   /** There are more rows than `maxRows`, or more elements than `maxElements`. */
   | 'TOO_MANY_ROWS'

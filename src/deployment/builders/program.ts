@@ -1,5 +1,5 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
-import { pause, runtime, type Timer } from '../../runtime.ts'
+import { pause, runtime, unref, type Timer } from '../../runtime.ts'
 import { BuildError } from './build-error.ts'
 import { stripVTControlCharacters } from 'node:util'
 
@@ -126,7 +126,9 @@ async function untilClosed(
       resolve()
     })
   })
-  const late = new Promise<void>((resolve) => runtime.setTimeout(resolve, maxCloseWait).unref())
+  const late = new Promise<void>((resolve) => {
+    unref(runtime.setTimeout(resolve, maxCloseWait))
+  })
   await Promise.race([closed, late])
   child.stdout.destroy()
   child.stderr.destroy()

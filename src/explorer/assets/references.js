@@ -16,6 +16,10 @@
 const pause = 200
 let lists = 0
 
+// The list of choices of each input that is shown.
+/** @type {Map<HTMLInputElement, HTMLDataListElement>} */
+const offered = new Map()
+
 /** @type {MutationObserver | undefined} */
 let observer
 
@@ -26,6 +30,7 @@ let observer
  */
 export function offerReferences(element, shown) {
   const offer = () => {
+    removeUnused()
     const inputs = /** @type {NodeListOf<HTMLInputElement>} */ (
       element.querySelectorAll('tr[data-param-name] input:not([list])')
     )
@@ -42,6 +47,29 @@ export function offerReferences(element, shown) {
   observer?.disconnect()
   observer = new MutationObserver(offer)
   observer.observe(element, { childList: true, subtree: true })
+}
+
+/** Removes the lists of inputs that the page does not show any more. */
+function removeUnused() {
+  for (const [input, list] of offered) {
+    if (input.isConnected) continue
+    list.remove()
+    offered.delete(input)
+  }
+}
+
+// Control characters, and those that change the direction of the text around them.
+const unseen = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
+
+/**
+ * Returns a string in which invisible characters that could mislead are written as escapes.
+ * @param {string} text
+ */
+function visible(text) {
+  return text.replace(
+    unseen,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /**
@@ -89,6 +117,7 @@ function offerKeys(input, { path, facts }, { headers, url, cookies }) {
   const list = document.createElement('datalist')
   list.id = `keys-${++lists}`
   document.body.append(list)
+  offered.set(input, list)
   input.setAttribute('list', list.id)
   let latest = 0
   const fill = async () => {
@@ -104,10 +133,12 @@ function offerKeys(input, { path, facts }, { headers, url, cookies }) {
     const options = items.map((item) =>
       Object.assign(document.createElement('option'), {
         value: String(item[key]),
-        label: title === undefined || title === key ? '' : String(item[title] ?? ''),
+        label: title === undefined || title === key ? '' : visible(String(item[title] ?? '')),
       }),
     )
-    list.replaceChildren(...options)
+    // The browser shows a key as it is, and enters what it shows.
+    const unambiguous = options.filter(({ value }) => visible(value) === value)
+    list.replaceChildren(...unambiguous)
   }
   // Choices are an offer: without them, a key is typed.
   const attempt = () => void fill().catch(() => undefined)

@@ -2,7 +2,7 @@ import type { SchemaChangeText } from '../database.ts'
 import { hasColumn, type Column, type Table } from '../model.ts'
 import { lengthCheck } from './catalogue-columns.ts'
 import { columnKinds, kindOf } from './column-kinds.ts'
-import { described, haveSameBytes, isZeroFilled, maxIndexedCharacters } from './column-types.ts'
+import { described, haveSameBytes, isZeroFilled } from './column-types.ts'
 import { modifyColumn, quoted } from '../../storage/mysql/dialect.ts'
 
 /**
@@ -29,11 +29,6 @@ export const mysqlChanges: SchemaChangeText = {
       `ALTER TABLE ${quoted(table.name)} ADD CONSTRAINT ${check} CHECK (char_length(${quoted(name)}) <= ${length});`,
       statement.replace(/;$/, `, DROP CONSTRAINT ${check};`),
     ]
-  },
-  canIndex(column, parts) {
-    const { text } = kindOf(column)
-    if (text === undefined) return true
-    return text === 'indexed' && (column.length ?? 0) <= Math.floor(maxIndexedCharacters / parts)
   },
   canRefer: ({ notNull, ...column }, target, onDelete) =>
     !(onDelete === 'setNull' && notNull) && haveSameBytes(column, target),

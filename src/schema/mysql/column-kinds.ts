@@ -24,6 +24,7 @@ import {
   type Forms,
   type MysqlKind,
 } from './column-forms.ts'
+import { maxIndexedCharacters } from './column-types.ts'
 import { numberKinds } from './number-kinds.ts'
 
 type Kept = KeptField<Forms>
@@ -161,6 +162,13 @@ export function kindOf({ base }: Pick<Column, 'base'>): MysqlKind {
 
 /** What existing columns of MariaDB and MySQL can be. */
 export const columnKinds = kindsOfColumns(kindOf)
+
+/** Returns whether an index or a foreign key of so many columns can have a column. */
+export function canIndex(column: Column, parts: number): boolean {
+  const { text } = kindOf(column)
+  if (text === undefined) return true
+  return text === 'indexed' && (column.length ?? 0) <= Math.floor(maxIndexedCharacters / parts)
+}
 
 /**
  * Returns whether a column would keep another value than the one that it is given. The server rejects a string that is

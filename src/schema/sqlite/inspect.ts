@@ -2,6 +2,7 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import { isStorageError } from '../../storage/adapter.ts'
 import {
+  conditionProblem,
   tableProblem,
   type InspectionProgress,
   type StorageProblem,
@@ -24,6 +25,7 @@ import type { Table } from '../model.ts'
 import { exactColumns, guaranteedFields } from './guarantees.ts'
 import { encodingMistake } from './read.ts'
 import { readTables } from './read-tables.ts'
+import { allSlowConditions } from './slow-conditions.ts'
 import { checkStatements } from './statement-check.ts'
 import {
   bytesFunction,
@@ -86,6 +88,8 @@ function inspectorOf(context: Context, slow: ReadonlySet<string>): Inspector {
       add(mistakes.map((message) => tableProblem(collection, message)))
       if (table === undefined) return undefined
       if (slow.has(collection.table)) return `${slowReason(viewTime)} (scanTimeout)`
+      const scans = await read((connection) => allSlowConditions(connection, tables, collection))
+      add(scans.map(conditionProblem))
       const checked = await read((connection) => checkStatements(connection, table, collection))
       if (checked.unreadable !== undefined) return checked.unreadable
       add(checked.mistakes.map((message) => tableProblem(collection, message)))

@@ -5,6 +5,7 @@ import { completeOptions } from '../../checks/options.ts'
 import { admitUser } from '../users/admit-user.ts'
 import { accepted, flag, line, priority } from '../check-call.ts'
 import { authorizationFinder } from '../find-authorization.ts'
+import { rememberHash } from './checked-password.ts'
 import { passwordAttempts, type Attempt, type AttemptLimits } from './attempts.ts'
 import { passwordChecks } from './password-checks.ts'
 import {
@@ -135,7 +136,11 @@ export function httpBasic(options: HttpBasicOptions = {}): PasswordProvider {
       const found = await context.users.find(given.user)
       const begin = () => limited.begin(given.user, peer, context.now())
       const isRight = await isCorrect(given, found, begin)
-      return isRight || !found?.enabled ? admitUser(found, name) : wrong(found)
+      if (!isRight && found?.enabled) return wrong(found)
+      const admitted = admitUser(found, name)
+      const hash = verify === undefined ? found?.password : null
+      if (!('rejected' in admitted) && typeof hash === 'string') rememberHash(admitted, hash)
+      return admitted
     },
   } satisfies PasswordProvider)
 }

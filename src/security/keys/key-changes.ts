@@ -55,16 +55,20 @@ export async function revokeKeysOf(
   user: string,
   moment: Moment,
 ): Promise<void> {
-  for (const key of await keysToRevoke(transaction, { user, revoked: null }))
+  for (const key of await readableKeys(transaction, { user, revoked: null }, { lock: true }))
     await revokeOne(transaction, key, moment)
 }
 
-/** Reads keys. Those that can't be read are removed: a key that could be read again later must not be active then. */
-async function keysToRevoke(
+/**
+ * Reads keys. With a lock, the transaction on MariaDB and MySQL also sees those that another has just created. Those that
+ * can't be read are removed: a key that could be read again later must not be active then.
+ */
+export async function readableKeys(
   transaction: StorageTransaction,
   where: Row,
+  { lock = false } = {},
 ): Promise<readonly StoredKey[]> {
-  const { rows, unfit } = await readFitting(transaction, keys, where)
+  const { rows, unfit } = await readFitting(transaction, keys, where, { lock })
   for (const { key, error } of unfit) {
     if (key === undefined) throw error
     await table(transaction, keys).remove(key)
@@ -126,7 +130,7 @@ export async function revokeSessionsOf(
   exchanged?: string,
 ): Promise<void> {
   const sessions = { user, revoked: null, purpose: 'session' }
-  for (const key of await keysToRevoke(transaction, sessions)) {
+  for (const key of await readableKeys(transaction, sessions, { lock: true })) {
     if (key.keyId === moment.by.actorKey || inactiveReason(key, moment.at) !== undefined) continue
     const isMeant =
       exchanged === undefined || (await creatorOf(transaction, key.keyId)) === exchanged

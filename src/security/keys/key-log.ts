@@ -9,6 +9,7 @@ import { instantOf } from './key-lifetime.ts'
 import { findKey, storedKey, type StoredKey } from './key-row.ts'
 import type { KeyLookup, KeyRecord } from './key-store.ts'
 import { isRecent, RejectionCounter } from './rejection-counter.ts'
+import { createRequestLog, type Work } from './request-log.ts'
 
 /** What the key log of a service needs. */
 export interface KeyLogOptions {
@@ -30,13 +31,12 @@ const writing = { mode: 'write', brief: true } as const
 const maxTracked = 10_000
 
 /**
- * Creates a key log. It writes in the background: the use of each key, and the rejections of each key and
- * reason, at most once a minute. Failed writes are reported.
+ * Creates a key log. It writes in the background: the use of each key, the rejections of each key and reason, and the
+ * number of requests of each key and day, at most once a minute. Failed writes are reported.
  */
 export function createKeyLog({ storage, now, report, defer }: KeyLogOptions): KeyLog {
   const stored = tableReader(storage, keys)
-  // The time of the last written use by key identifier, the oldest first.
-  const uses = new Map<string, number>()
+  const isUseWritten = writtenUses()
   const rejections = new RejectionCounter(maxTracked)
 
   function inBackground(work: () => Promise<unknown>): void {
@@ -47,7 +47,7 @@ export function createKeyLog({ storage, now, report, defer }: KeyLogOptions): Ke
     }
   }
 
-  async function write(work: (transaction: StorageTransaction) => Promise<void>): Promise<boolean> {
+  async function write(work: Work): Promise<boolean> {
     try {
       await storage.transaction(writing, work)
       return true
@@ -56,6 +56,8 @@ export function createKeyLog({ storage, now, report, defer }: KeyLogOptions): Ke
       return false
     }
   }
+
+  const requests = createRequestLog(maxTracked, { write, inBackground, now })
 
   async function writeRejections(): Promise<void> {
     const taken = rejections.take()
@@ -68,17 +70,19 @@ export function createKeyLog({ storage, now, report, defer }: KeyLogOptions): Ke
     if (!isWritten) rejections.restore(taken)
   }
 
+  async function writeBoth(key: KeyRecord, at: Date): Promise<void> {
+    if (await write((transaction) => writeUse(transaction, key, at))) await requests.write()
+  }
+
   return Object.freeze({
     find: (hash) => whenDone(stored.one({ hash }), (row): KeyRecord | undefined => storedKey(row)),
     used(key) {
       const at = now()
+      requests.count(key, at)
       if (rejections.sweep(at)) inBackground(writeRejections)
-      if (isRecent(uses.get(key.keyId), at)) return
-      // Another process may have written the use.
-      const known = Date.parse(String(key.lastUsed))
-      const written = isRecent(known, at)
-      keepLatest(uses, key.keyId, written ? known : at.getTime(), maxTracked)
-      if (!written) inBackground(() => write((transaction) => writeUse(transaction, key, at)))
+      if (!isUseWritten(key, at)) inBackground(() => writeBoth(key, at))
+      // Timers of a request end with it on Workers, where the next request has to write.
+      else if (requests.isDue(at)) inBackground(requests.write)
     },
     rejected(key, reason) {
       if (rejections.count(key, reason, now())) inBackground(writeRejections)
@@ -86,8 +90,26 @@ export function createKeyLog({ storage, now, report, defer }: KeyLogOptions): Ke
     async flush() {
       rejections.release()
       await writeRejections()
+      await requests.end()
     },
   } satisfies KeyLog)
+}
+
+/**
+ * Returns a function that returns whether a use of a key was written within the last minute. If not, it notes that the
+ * caller writes the use at this time.
+ */
+function writtenUses(): (key: KeyRecord, at: Date) => boolean {
+  // The time of the last written use by key identifier, the oldest first.
+  const uses = new Map<string, number>()
+  return ({ keyId, lastUsed }, at) => {
+    if (isRecent(uses.get(keyId), at)) return true
+    // Another process may have written the use.
+    const known = Date.parse(String(lastUsed))
+    const isWritten = isRecent(known, at)
+    keepLatest(uses, keyId, isWritten ? known : at.getTime(), maxTracked)
+    return isWritten
+  }
 }
 
 async function writeUse(

@@ -35,7 +35,7 @@ export interface KeyLookup {
 export interface KeyRequest {
   /** The user of the key. The user must exist. */
   readonly user: string
-  /** The name or identifier of the provider. Default: the only API key provider of the service. */
+  /** The name or identifier of the provider. Default: the only API key provider of the service, or the only enabled one. */
   readonly provider?: string
   /** At most 200 characters. Default: none. */
   readonly description?: string
@@ -97,7 +97,12 @@ export interface KeyEvent {
 /** The API keys of a service. The methods reject with a TypeError for invalid arguments. */
 export interface Keyring {
   /** The API key providers of the service, in the order of their priority. */
-  readonly providers: readonly { readonly name: string; readonly identifier: string }[]
+  readonly providers: readonly {
+    readonly name: string
+    readonly identifier: string
+    /** Whether its keys are accepted. */
+    readonly enabled: boolean
+  }[]
   /** Creates a key. Rejects with a TypeError for an unknown user or provider, or an invalid lifetime. */
   create(request: KeyRequest, by?: ActorOption): Promise<NewKey>
   /**

@@ -20,7 +20,7 @@ import type {
   NewKey,
   Rotation,
 } from './key-store.ts'
-import type { KeyProvider, KeyringOptions } from '../provider.ts'
+import { defaultKeyProvider, type KeyProvider, type KeyringOptions } from '../provider.ts'
 import type { StorageReader, StorageTransaction } from '../../storage/adapter.ts'
 import { table, tableReader } from '../../storage/table.ts'
 import { missingUser } from '../users/missing-user.ts'
@@ -63,7 +63,11 @@ const auditShape = z.strictObject({ ...auditMembers, keyId: z.optional(identifie
 export function createKeyring(options: KeyringOptions): Keyring {
   const keyring = new StorageKeyring(options)
   return Object.freeze<Keyring>({
-    providers: options.providers.map(({ name, identifier }) => ({ name, identifier })),
+    providers: options.providers.map(({ name, identifier, enabled = true }) => ({
+      name,
+      identifier,
+      enabled,
+    })),
     create: async (request, by) => keyring.create(request, actOf('keys.create', by)),
     ensure: async (request, by) => keyring.ensure(request, actOf('keys.ensure', by)),
     list: (filter) => keyring.list(filter),
@@ -250,9 +254,9 @@ function chooseProvider(
   wanted: string | undefined,
   call: string,
 ): KeyProvider {
-  const fitting = wanted === undefined ? providers : named(providers, wanted)
-  const [only, another] = fitting
-  if (only !== undefined && another === undefined) return only
+  const [found, another] = wanted === undefined ? [] : named(providers, wanted)
+  const chosen = wanted === undefined ? defaultKeyProvider(providers) : found
+  if (chosen !== undefined && another === undefined) return chosen
   throw new TypeError(`${call}.provider must be one of ${choices(providers)}`)
 }
 

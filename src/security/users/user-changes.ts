@@ -1,9 +1,10 @@
 import { isStorageError, type Row, type StorageTransaction } from '../../storage/adapter.ts'
 import { filterTable } from '../../storage/table.ts'
 import { equal } from '../../request/query.ts'
+import type { Attributes } from '../../definition/principal.ts'
 import type { RecordedChanges } from '../audit-filter.ts'
 import { securityCollections } from '../collections.ts'
-import { isRoles } from './user-row.ts'
+import { isAttributes, isRoles } from './user-row.ts'
 
 const { users } = securityCollections
 
@@ -68,10 +69,16 @@ function isSame(before: Row[string] | undefined, after: Row[string] | undefined)
   return one !== undefined && JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** Returns the roles of a row; none if they can not be read. */
+/** Returns the roles of a row; none if they can't be read. */
 export function rolesIn(row: Row | undefined): readonly string[] {
   const roles = parsed(row?.['roles'])
   return isRoles(roles) ? roles : []
+}
+
+/** Returns the attributes of a row; none if they can't be read. */
+export function attributesIn(row: Row): Attributes {
+  const attributes = parsed(row['attributes'])
+  return isAttributes(attributes) ? attributes : {}
 }
 
 function parsed(text: Row[string] | undefined): unknown {

@@ -5,7 +5,7 @@ import { checkReturned } from '../../request/returned-list.ts'
 import { isStorageError } from '../adapter.ts'
 import type { StorageAdapter, StoragePage, StorageTransaction } from '../adapter.ts'
 import { Checker } from './checker.ts'
-import { isSelfChecking } from './self-checking.ts'
+import { filterTextsOf, isSelfChecking } from './self-checking.ts'
 
 /**
  * Wraps an adapter so that everything that it returns is checked: the number of rows, the count, and the
@@ -15,6 +15,7 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
   if (isSelfChecking(adapter)) return adapter
   const check = new Checker(adapter.name)
   const within = transactionChecker(adapter.name)
+  const filterTexts = filterTextsOf(adapter)
 
   return {
     name: adapter.name,
@@ -29,6 +30,12 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
       filterText: (collection, query, context) =>
         whenChecked(adapter.filterText?.(collection, query, context), (page) =>
           check.textPage(collection, query, page),
+        ),
+    }),
+    ...(filterTexts !== undefined && {
+      filterTexts: (collection, queries, context) =>
+        whenChecked(filterTexts.call(adapter, collection, queries, context), (pages) =>
+          check.textPages(collection, queries, pages),
         ),
     }),
     ...(adapter.connections !== undefined && {

@@ -40,6 +40,23 @@ export class Checker {
     return { items, count: this.#countOf(page.count, query) }
   }
 
+  textPages(
+    collection: PublishedCollection,
+    queries: readonly StorageQuery[],
+    given: readonly StorageTextPage[] | undefined,
+  ): readonly StorageTextPage[] | undefined {
+    if (given === undefined) return undefined
+    const pages = returnedList<StorageTextPage>(given)
+    if (pages?.length !== queries.length)
+      throw this.#fault(`another number of pages than of queries, which are ${queries.length}`)
+    return pages
+      .entries()
+      .map(
+        (page, index) =>
+          this.textPage(collection, queries[index] as StorageQuery, page) as StorageTextPage,
+      )
+  }
+
   /** Checks a row that was read or inserted: complete, and every value fits. */
   row(collection: PublishedCollection, row: Row): Row {
     return this.#completeRow(collection, collection.allNames, row)

@@ -46,6 +46,12 @@ export function completeConditions(adapter: StorageAdapter): StorageAdapter {
           ? adapter.filterText?.(collection, query, context)
           : undefined,
     }),
+    ...(adapter.filterTexts !== undefined && {
+      filterTexts: (collection, queries, context) =>
+        queries.every(({ conditions }) => completion.isComplete(conditions))
+          ? adapter.filterTexts?.(collection, queries, context)
+          : undefined,
+    }),
     ...(adapter.estimateCount !== undefined && {
       estimateCount: (collection, conditions) =>
         completion.isComplete(conditions)

@@ -19,6 +19,15 @@ export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
           textLength,
         ),
     }),
+    ...(adapter.filterTexts !== undefined && {
+      filterTexts: (collection, queries, context) =>
+        calls.run(
+          'filter',
+          collection,
+          () => adapter.filterTexts?.(collection, queries, context),
+          (pages) => pages?.reduce((rows, { items }) => rows + items.length, 0) ?? null,
+        ),
+    }),
     transaction: (options, work) => {
       if (!stages.storage.isWatched) return adapter.transaction(options, work)
       const trace = traceOf(adapter.name, 'transaction')

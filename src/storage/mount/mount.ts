@@ -51,7 +51,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
     filter: mounts.filter,
     estimateCount: mounts.estimateCount,
     version: mounts.version,
-    ...(textPages && { filterText: mounts.filterText }),
+    ...(textPages && { filterText: mounts.filterText, filterTexts: mounts.filterTexts }),
     inspect: mounts.inspect,
     transaction: mounts.transaction,
     close: mounts.close,
@@ -120,6 +120,16 @@ class Mounts {
   readonly filterText: Required<StorageAdapter>['filterText'] = (collection, query, context) => {
     const home = this.#homeFor(collection, query.conditions)
     return home.supports.textPages ? home.filterText?.(collection, query, context) : undefined
+  }
+
+  readonly filterTexts: Required<StorageAdapter>['filterTexts'] = (
+    collection,
+    queries,
+    context,
+  ) => {
+    // Their conditions differ in values only.
+    const home = this.#homeFor(collection, queries[0]?.conditions ?? [])
+    return home.filterTexts?.(collection, queries, context)
   }
 
   readonly estimateCount: Required<StorageAdapter>['estimateCount'] = (collection, conditions) =>

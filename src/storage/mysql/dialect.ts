@@ -13,8 +13,13 @@ import type {
 } from '../sql/dialect.ts'
 import { both, join, offsetSlot, raw, rowsOf, sql, type Slot, type Sql } from '../sql/fragments.ts'
 import type { Column, Table, TableLookup } from '../../schema/model.ts'
-import { changesValue, columnKinds } from '../../schema/mysql/column-kinds.ts'
-import { columnTypesIn, described, haveSameBytes } from '../../schema/mysql/column-types.ts'
+import { canIndex, changesValue, columnKinds } from '../../schema/mysql/column-kinds.ts'
+import {
+  columnTypesIn,
+  described,
+  haveSameBytes,
+  maxIndexedCharacters,
+} from '../../schema/mysql/column-types.ts'
 import { mysqlErrors } from './failure.ts'
 import { mysqlOrders } from './orders.ts'
 import { mysqlInspection } from '../../schema/mysql/inspection.ts'
@@ -52,12 +57,16 @@ export function mysqlDialect(server: MysqlServer): Dialect {
     },
     terms,
     joined: joinedReads,
+    // Each is a part of the text, which the server parses.
+    maxJoined: 32,
     search: searchTerms(server),
     transactions,
     schema: {
       ifMissing: isMariaDb ? 'IF NOT EXISTS ' : '',
       tableOptions: ` ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=${collation}`,
       isForeignKey: isInnoDbKey,
+      canIndex,
+      prefixIndex,
       canRefer: (declared, target) => haveSameBytes({ ...described(declared), declared }, target),
       numbered: ' AUTO_INCREMENT',
       indexOrder: (_, descending) => (descending ? ' DESC' : ''),
@@ -81,6 +90,18 @@ export function mysqlDialect(server: MysqlServer): Dialect {
     estimates: { explain: 'explain format=json', rows: plannedRows },
     errors: mysqlErrors,
   }
+}
+
+// Such a start finds few rows in most tables, and the index stays small.
+const prefixLength = 100
+
+/** Returns the statement that creates an index with the starts of the values that are too long for one. */
+function prefixIndex(table: string, columns: readonly Column[]): string {
+  const length = Math.min(prefixLength, Math.floor(maxIndexedCharacters / columns.length))
+  const terms = columns.map((column) =>
+    canIndex(column, columns.length) ? quoted(column.name) : `${quoted(column.name)}(${length})`,
+  )
+  return `ALTER TABLE ${quoted(table)} ADD INDEX (${terms.join(', ')});`
 }
 
 const transactions: Transactions = {

@@ -10,18 +10,37 @@ export interface LineOptions {
   readonly idleTimeout: () => number | undefined
 }
 
+/** Whether a connection is lost. */
+interface Loss {
+  isNoticed: boolean
+}
+
+// Without a listener, the loss of a connection could end the process, even after its storage was closed. Each connection
+// has one, however many storages its pool has.
+const losses = new WeakMap<MysqlClient, Loss>()
+
+function lossOf(client: MysqlClient): Loss {
+  const known = losses.get(client)
+  if (known !== undefined) return known
+  const loss = { isNoticed: false }
+  losses.set(client, loss)
+  client.on('error', () => {
+    loss.isNoticed = true
+  })
+  return loss
+}
+
 /** A way to send statements, until the connection is lost. */
 export class MysqlLine {
   readonly client: MysqlClient
   readonly #options: LineOptions
-  #isLost = false
+  readonly #loss: Loss
   #idleTimer: Timer | undefined
 
   constructor(client: MysqlClient, options: LineOptions) {
     this.client = client
     this.#options = options
-    // Without a listener, the loss of a connection could end the process.
-    client.on('error', this.lose)
+    this.#loss = lossOf(client)
   }
 
   /** Sends a statement. `limit` is in milliseconds; default: the limit of the options. */
@@ -39,11 +58,11 @@ export class MysqlLine {
 
   /** Notes that the connection can't be used any longer. */
   readonly lose = (): void => {
-    this.#isLost = true
+    this.#loss.isNoticed = true
   }
 
   isLost(): boolean {
-    return this.#isLost
+    return this.#loss.isNoticed
   }
 
   /** Called before the connection is used or given back. */

@@ -1,5 +1,5 @@
 import { isThenable, type MaybePromise } from '../../maybe-promise.ts'
-import { runtime, type Timer } from '../../runtime.ts'
+import { runtime, unref, type Timer } from '../../runtime.ts'
 import type { Connection, Connections } from './connection.ts'
 import { closedError, notConnected, unavailable } from './failure.ts'
 
@@ -179,7 +179,7 @@ export class ClientConnections implements Connections {
     runtime.clearTimeout(this.#timer)
     this.#timerAt = deadline
     this.#timer = runtime.setTimeout(this.#giveUpLate, Math.ceil(deadline - now))
-    this.#timer.unref()
+    unref(this.#timer)
   }
 
   readonly #giveUpLate = (): void => {

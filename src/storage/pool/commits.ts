@@ -3,12 +3,10 @@ import type { StorageAdapter, StorageTransaction } from '../adapter.ts'
 
 /** What happens to the commits of transactions that write. */
 export interface CommitObserver {
-  /** Returns whether a transaction that writes rows of a collection counts. */
-  counts(collection: PublishedCollection): boolean
-  /** Called before a commit is sent. Others may see its rows from now on. */
-  sent?(): void
-  /** Called after that when it has succeeded, has failed, or when its outcome is unknown. */
-  ended(): void
+  /** Called before a commit is sent that may change rows of a collection. Others may see them from now on. */
+  sent?(collection: PublishedCollection): void
+  /** Called after that when the commit has succeeded, has failed, or when its outcome is unknown. */
+  ended(collections: ReadonlySet<PublishedCollection>): void
 }
 
 /** Returns transactions whose commits are observed. */
@@ -17,25 +15,24 @@ export function observed(
   observer: CommitObserver,
 ): StorageAdapter['transaction'] {
   return async (options, work) => {
-    const commit = { writes: false, isSent: false }
-    const send = (): void => {
-      commit.isSent = true
-      observer.sent?.()
+    const written = new Set<PublishedCollection>()
+    const sent = new Set<PublishedCollection>()
+    const send = (collection: PublishedCollection): void => {
+      if (sent.has(collection)) return
+      sent.add(collection)
+      observer.sent?.(collection)
     }
-    const notice = (collection: PublishedCollection): void => {
-      if (!observer.counts(collection)) return
-      commit.writes = true
-      // It may commit with this write.
-      if (options.oneWrite === true && !commit.isSent) send()
-    }
+    // It may commit with this write.
+    const notice = (collection: PublishedCollection): void =>
+      options.oneWrite === true ? send(collection) : void written.add(collection)
     try {
       return await transaction(options, async (on) => {
         const result = await work(noticing(on, notice))
-        if (commit.writes && !commit.isSent) send()
+        for (const collection of written) send(collection)
         return result
       })
     } finally {
-      if (commit.isSent) observer.ended()
+      if (sent.size > 0) observer.ended(sent)
     }
   }
 }

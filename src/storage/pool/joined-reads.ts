@@ -1,7 +1,7 @@
 import { runtime, type Timer } from '../../runtime.ts'
 import { isStorageError } from '../adapter.ts'
 import type { BoundStatement, Connection, Connections, TextRow } from './connection.ts'
-import type { Read } from './reads.ts'
+import { joinedStatement, rowsOfEach, type Read } from './reads.ts'
 import type { BoundValue, Sql } from '../sql/fragments.ts'
 
 /** How a read outside of transactions gets its connection. */
@@ -100,10 +100,10 @@ class Lane<Result> {
     if (isSame && since - open.since <= this.#options.maxWait) {
       const equal = open.reads.get(key)
       if (equal !== undefined) return equal.result
-      if (isJoinable && open.reads.size < this.#limit) return open.add(key, read)
+      if (isJoinable && open.reads.size < this.#limit) return open.add(key, read, deadline)
     }
     const batch = new Batch<Result>({ route, writes, since, deadline })
-    const result = batch.add(key, read)
+    const result = batch.add(key, read, deadline)
     this.#open = batch
     if (!isJoinable) void this.#send(batch)
     else {
@@ -170,8 +170,9 @@ class Lane<Result> {
 
   /** Sends the reads of a failed statement one by one: only one of them may be at fault. */
   async #sendEach(batch: Batch<Result>, error: unknown): Promise<void> {
+    const { route, writes, since } = batch
     const alone = [...batch.reads].map(([key, read]) => {
-      const own = new Batch<Result>(batch)
+      const own = new Batch<Result>({ route, writes, since, deadline: read.deadline })
       own.take(key, read)
       void this.#send(own)
       return read.result
@@ -216,6 +217,8 @@ class Lane<Result> {
 /** A read that waits for its rows. */
 interface WaitingRead<Result> {
   readonly read: Read<Result>
+  /** When its request ends. */
+  readonly deadline: number | undefined
   readonly result: Promise<Result>
   resolve(result: Result): void
   reject(error: unknown): void
@@ -245,12 +248,12 @@ class Batch<Result> implements BatchOptions {
     this.deadline = deadline
   }
 
-  add(key: string, read: Read<Result>): Promise<Result> {
+  add(key: string, read: Read<Result>, deadline: number | undefined): Promise<Result> {
     let settle: Pick<WaitingRead<Result>, 'resolve' | 'reject'> | undefined
     const result = new Promise<Result>((resolve, reject) => {
       settle = { resolve, reject }
     })
-    this.reads.set(key, { read, result, ...(settle as NonNullable<typeof settle>) })
+    this.reads.set(key, { read, deadline, result, ...(settle as NonNullable<typeof settle>) })
     return result
   }
 
@@ -260,19 +263,19 @@ class Batch<Result> implements BatchOptions {
 
   /** Returns the statement of the reads. */
   statement(join: JoiningReads['join']): BoundStatement {
-    const statements = [...this.reads.values()].map(({ read }) => read.statement)
-    const [first] = statements as [BoundStatement]
-    return statements.length === 1 ? first : join(statements)
+    return joinedStatement(
+      [...this.reads.values()].map(({ read }) => read),
+      join,
+    )
   }
 
   /** Gives each read its rows. */
   settle(rows: readonly TextRow[]): void {
     const all = [...this.reads.values()]
-    const parts: TextRow[][] | undefined = all.length === 1 ? undefined : all.map(() => [])
-    if (parts !== undefined) for (const row of rows) parts[Number(row[0])]?.push(row.slice(1))
+    const parts = rowsOfEach(all, rows)
     for (const [index, { read, resolve, reject }] of all.entries()) {
       try {
-        resolve(read.page(parts?.[index] ?? rows))
+        resolve(read.page(parts[index] ?? []))
       } catch (error) {
         reject(error)
       }

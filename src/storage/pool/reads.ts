@@ -1,10 +1,11 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
+import { runtime } from '../../runtime.ts'
 import { searchText } from '../adapter.ts'
 import type { Condition, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
 import { fieldOf } from '../sql/conditions.ts'
 import type { BoundStatement, Connection, TextRow } from './connection.ts'
-import type { Tables } from '../sql/dialect.ts'
+import type { Dialect, Tables } from '../sql/dialect.ts'
 import { itemWriter, rowReader } from './rows.ts'
 import { mayContain } from '../sql/search.ts'
 import {
@@ -107,6 +108,56 @@ export function textPageRead(
       return { items, count: count ? countOf(rows) : null }
     },
   }
+}
+
+// Reads that take so many milliseconds each are work for the server, which one statement on one connection only delays.
+const slowRead = 5
+// Few, because they show how long each takes.
+const firstReads = 16
+
+/**
+ * Runs reads of the same text, as many in one statement as the database can join. Undefined if they are slow: each alone, they
+ * can use several connections.
+ */
+export async function readTogether<Page>(
+  connection: Connection,
+  reads: readonly Read<Page>[],
+  { join, maxReads }: { readonly join: Dialect['joined']; readonly maxReads: number },
+): Promise<readonly Page[] | undefined> {
+  const pages: Page[] = []
+  while (pages.length < reads.length) {
+    const next = pages.length + (pages.length === 0 ? firstReads : maxReads)
+    const part = reads.slice(pages.length, next)
+    const began = runtime.performanceNow()
+    const rows = await connection.rows(joinedStatement(part, join))
+    const time = runtime.performanceNow() - began
+    for (const [index, own] of rowsOfEach(part, rows).entries()) {
+      pages.push((part[index] as Read<Page>).page(own))
+    }
+    if (time > slowRead * part.length && pages.length < reads.length) return undefined
+  }
+  return pages
+}
+
+/** Returns one statement for reads of the same text. */
+export function joinedStatement(
+  reads: readonly Read<unknown>[],
+  join: Dialect['joined'],
+): BoundStatement {
+  const statements = reads.map(({ statement }) => statement)
+  const [first] = statements as [BoundStatement]
+  return statements.length === 1 ? first : join(statements)
+}
+
+/** Returns the rows of each of the reads of a {@link joinedStatement}. */
+export function rowsOfEach(
+  reads: readonly unknown[],
+  rows: readonly TextRow[],
+): readonly (readonly TextRow[])[] {
+  if (reads.length === 1) return [rows]
+  const parts: TextRow[][] = reads.map(() => [])
+  for (const row of rows) parts[Number(row[0])]?.push(row.slice(1))
+  return parts
 }
 
 /** Returns whether a query needs no statement. */

@@ -78,7 +78,7 @@ export class ReplicaReads<Identity> implements ReadRoute {
       }, deadline)
     } catch (error) {
       if (this.#isOutcome(error)) throw error
-      if (this.#isOutage(error)) this.#stopUse()
+      if (this.#isOutage(error)) this.#lose(deadline)
     }
     return this.#primary.use(work, deadline)
   }
@@ -105,7 +105,6 @@ export class ReplicaReads<Identity> implements ReadRoute {
   /** Returns transactions whose writes the reads after them show. */
   counting(transaction: StorageAdapter['transaction']): StorageAdapter['transaction'] {
     return observed(transaction, {
-      counts: () => true,
       ended: () => {
         this.#commits += 1
       },
@@ -131,9 +130,14 @@ export class ReplicaReads<Identity> implements ReadRoute {
     return { commits: own, position: await this.#primary.use(this.#server.position) }
   }
 
-  async #reach(connection: Connection, { commits: wanted, position }: Goal): Promise<void> {
+  async #reach(connection: Connection, goal: Goal): Promise<void> {
     const { session } = connection
-    if (session !== undefined && (this.#reached.get(session) ?? 0) >= wanted) return
+    if (session !== undefined && (this.#reached.get(session) ?? 0) >= goal.commits) return
+    await this.#waitFor(connection, goal)
+  }
+
+  async #waitFor(connection: Connection, { commits: wanted, position }: Goal): Promise<void> {
+    const { session } = connection
     if (!(await this.#server.reaches(connection, position, this.#maxWait))) {
       throw unavailable(new Error(`the replica did not catch up within ${this.#maxWait} ms`))
     }
@@ -154,6 +158,13 @@ export class ReplicaReads<Identity> implements ReadRoute {
     return !failure.isConflict && this.#server.isOutage(failure.cause)
   }
 
+  /** Stops the use of the replica. The end of one request says little about it, so that it is probed at once. */
+  #lose(deadline: number | undefined): void {
+    this.#stopUse()
+    const hasEnded = deadline !== undefined && runtime.performanceNow() >= deadline
+    if (hasEnded && !this.#isProbing) void this.#probe()
+  }
+
   #stopUse(): void {
     this.#isInUse = false
     this.#retryAt = runtime.performanceNow() + retryMilliseconds
@@ -163,7 +174,8 @@ export class ReplicaReads<Identity> implements ReadRoute {
     this.#isProbing = true
     try {
       const goal = await this.#currentGoal()
-      await this.#replica.use((connection) => this.#reach(connection, goal))
+      // Also with a connection that has reached it: the server may no longer respond.
+      await this.#replica.use((connection) => this.#waitFor(connection, goal))
       this.#isInUse = true
     } catch {
       this.#stopUse()

@@ -4,12 +4,14 @@ import type { StorageAdvice } from '../../observation/reports.ts'
 import { isEnforced } from '../../schema/compare.ts'
 import { inspectServerTables } from '../../schema/inspect-server.ts'
 import { foldedNames, type Table } from '../../schema/model.ts'
-import type {
-  ReadContext,
-  StorageAdapter,
-  StoragePage,
-  StorageQuery,
-  StorageTextPage,
+import { conditionAdvice } from '../../schema/unindexed-conditions.ts'
+import {
+  isStorageError,
+  type ReadContext,
+  type StorageAdapter,
+  type StoragePage,
+  type StorageQuery,
+  type StorageTextPage,
 } from '../adapter.ts'
 import { checkedStorage, transactionChecker } from '../layers/checked.ts'
 import { markSelfChecking } from '../layers/self-checking.ts'
@@ -27,10 +29,12 @@ import {
   foldedSearch,
   isEmpty,
   pageRead,
+  readTogether,
   searchedDoubles,
   textPageRead,
   type Read,
 } from './reads.ts'
+import { slowConditions } from '../sql/slow-conditions.ts'
 import { adviceOf, slowOrders } from '../sql/slow-orders.ts'
 import { canIncrement } from '../sql/write-statements.ts'
 import { PoolTransaction } from './transaction.ts'
@@ -77,6 +81,7 @@ export function sqlStorage(database: Database): StorageAdapter {
     warnings: database.warnings,
     connections: () => [{ name, ...database.load() }],
     filterText: storage.filterText,
+    filterTexts: storage.filterTexts,
   })
 }
 
@@ -123,9 +128,10 @@ class SqlStorage {
         // The service reads what it refers to, and what refers to a row before its delete: rows that others change.
         else this.#isolation = 'serializable'
       }
-      this.#advice = collections
-        .flatMap((collection) => slowOrders(found, collection))
-        .map(adviceOf)
+      this.#advice = collections.flatMap((collection) => [
+        ...slowOrders(found, collection).map(adviceOf),
+        ...slowConditions(found, collection).map(conditionAdvice),
+      ])
       this.#database.opened(connection)
     })
 
@@ -171,6 +177,28 @@ class SqlStorage {
     const made = textPageRead(this.#tables, collection, query)
     if (Object.isFrozen(given)) this.#planned.set(given, { collection, read: new WeakRef(made) })
     return this.#textReads.read(this.#routeOf(collection, context), made, context?.deadline)
+  }
+
+  readonly filterTexts: NonNullable<StorageAdapter['filterTexts']> = async (
+    collection,
+    queries,
+    context,
+  ) => {
+    const reads = queries.map((query) => textPageRead(this.#tables, collection, query))
+    const { use } = this.#routeOf(collection, context)
+    const { joined, maxJoined } = this.#database.dialect
+    try {
+      const pages = await this.#onConnection(
+        (connection) => readTogether(connection, reads, { join: joined, maxReads: maxJoined }),
+        use,
+        context?.deadline,
+      )
+      return pages?.every((page) => page !== undefined) === true ? pages : undefined
+    } catch (error) {
+      if (isStorageError(error) && error.kind === 'unavailable') throw error
+      // Only one of them may be at fault.
+      return undefined
+    }
   }
 
   readonly estimateCount: NonNullable<StorageAdapter['estimateCount']> = (collection, conditions) =>

@@ -1,4 +1,5 @@
-import { runtime } from '../../runtime.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import { runtime, unref } from '../../runtime.ts'
 import type { StorageAdapter } from '../adapter.ts'
 import { isOwn, observed } from './commits.ts'
 
@@ -8,11 +9,19 @@ interface Snapshot {
   readonly expires: number
 }
 
+/** The commits of this process that write a built-in table. */
+interface Commits {
+  /** How many have ended. */
+  ended: number
+  /** How many are sent and have not ended. */
+  pending: number
+}
+
 /**
- * Adds a version of the built-in tables, such as users and keys, to a storage. `poll` reads a string that is different
- * after each commit of any process. The version is this string with the number of own commits, so own commits count at
- * once, and others within `maxStaleness` milliseconds. The string is polled while the version is used, twice in that time.
- * If a poll fails or is late, the version is undefined.
+ * Adds a version of built-in tables, such as users and keys, to a storage. `poll` reads a string that is different
+ * after each commit of any process. The version is this string with the number of own commits that write the tables, so
+ * these count at once, and those of other processes within `maxStaleness` milliseconds. The string is polled while the
+ * version is used, twice in that time. If a poll fails or is late, the version is undefined.
  */
 export class VersionClock {
   readonly #poll: () => Promise<string>
@@ -21,8 +30,8 @@ export class VersionClock {
   #isPolling = false
   #isUsed = false
   #isStopped = false
-  #commits = 0
-  #committing = 0
+  #forgotten = 0
+  readonly #commits = new Map<string, Commits>()
 
   constructor(poll: () => Promise<string>, maxStaleness: number) {
     this.#poll = poll
@@ -35,29 +44,46 @@ export class VersionClock {
     if (!collections.every(isOwn)) return undefined
     this.#isUsed = true
     if (!this.#isPolling && !this.#isStopped) void this.#pollWhileUsed()
-    if (this.#committing > 0 || this.#snapshot === undefined) return undefined
-    return runtime.performanceNow() < this.#snapshot.expires
-      ? `${this.#commits} ${this.#snapshot.text}`
-      : undefined
+    const snapshot = this.#snapshot
+    if (snapshot === undefined || runtime.performanceNow() >= snapshot.expires) return undefined
+    let commits = this.#forgotten
+    for (const collection of collections) {
+      const { ended, pending } = this.#commitsOf(collection)
+      if (pending > 0) return undefined
+      commits += ended
+    }
+    return `${commits} ${snapshot.text}`
   }
 
   /** Returns transactions whose commits change the version. */
   counting(transaction: StorageAdapter['transaction']): StorageAdapter['transaction'] {
     return observed(transaction, {
-      counts: isOwn,
-      sent: () => {
-        this.#committing += 1
+      sent: (collection) => {
+        if (isOwn(collection)) this.#commitsOf(collection).pending += 1
       },
-      ended: () => {
-        this.#committing -= 1
-        this.#commits += 1
+      ended: (collections) => {
+        for (const collection of collections) {
+          if (!isOwn(collection)) continue
+          const commits = this.#commitsOf(collection)
+          commits.pending -= 1
+          commits.ended += 1
+        }
       },
     })
   }
 
   /** Changes the version at once. */
   forget(): void {
-    this.#commits += 1
+    this.#forgotten += 1
+  }
+
+  #commitsOf({ table }: PublishedCollection): Commits {
+    let commits = this.#commits.get(table)
+    if (commits === undefined) {
+      commits = { ended: 0, pending: 0 }
+      this.#commits.set(table, commits)
+    }
+    return commits
   }
 
   /** Ends the polling. */
@@ -76,9 +102,9 @@ export class VersionClock {
       } catch {
         this.#snapshot = undefined
       }
-      await new Promise<void>((resolve) =>
-        runtime.setTimeout(resolve, this.#maxStaleness / 2).unref(),
-      )
+      await new Promise<void>((resolve) => {
+        unref(runtime.setTimeout(resolve, this.#maxStaleness / 2))
+      })
     }
     this.#isPolling = false
   }

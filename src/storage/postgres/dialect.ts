@@ -97,6 +97,8 @@ export const postgresDialect: Dialect = {
     startsWith: (column, text) => sql`starts_with(${ordered(column)}, ${text()}::text)`,
   },
   joined: joinedReads,
+  // The text is the same for any number.
+  maxJoined: 1_000,
   search: {
     escaped(character) {
       if (/[A-Za-z0-9 ]/.test(character)) return character

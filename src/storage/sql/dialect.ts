@@ -74,6 +74,8 @@ export interface Dialect extends TableDialect {
    * with the index of its statement among them. The rows of a statement stay in their order.
    */
   joined(statements: readonly BoundStatement[]): BoundStatement
+  /** How many statements may be {@link joined} at most. */
+  readonly maxJoined: number
   readonly search: SearchTerms
   /** How searches are indexed. Absent: a search reads the table. */
   readonly searchIndex?: SearchIndexes

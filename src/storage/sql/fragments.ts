@@ -41,6 +41,8 @@ export type BoundValue = string | number | bigint | null | Uint8Array
 /** A parameter of a statement. */
 export interface Slot {
   read(inputs: Inputs): BoundValue
+  /** Whether it is the value of an `equal` condition of the query itself, and not of one inside of another. */
+  readonly isOwnEqual?: boolean
 }
 
 /** Where a page ends. The parameter has no type of its own in the text. */

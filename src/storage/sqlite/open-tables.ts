@@ -16,8 +16,11 @@ import {
 } from '../../schema/sqlite/guarantees.ts'
 import { readTables } from '../../schema/sqlite/read-tables.ts'
 import { encodingMistake } from '../../schema/sqlite/read.ts'
+import { slowConditions } from '../../schema/sqlite/slow-conditions.ts'
 import { statementMistakes } from '../../schema/sqlite/statement-check.ts'
 import { indexFailure } from '../../schema/sqlite/statements.ts'
+import { conditionAdvice } from '../../schema/unindexed-conditions.ts'
+import type { StorageAdvice } from '../../observation/reports.ts'
 import type { ReadOnlyOpening } from '../read-only-opening.ts'
 import { rowsOf, type Connection } from './connection/connection.ts'
 import { throwMistakes } from './connection/failure.ts'
@@ -35,6 +38,8 @@ export class OpenTables implements Opened {
   /** The references that foreign keys enforce. */
   readonly enforced = new Set<Reference>()
   readonly searchIndexFor: SearchIndexFor
+  /** What would make its conditions faster. */
+  advice: readonly StorageAdvice[] = []
   readonly #connection: Connection
   readonly #absent: string | undefined
   readonly #ensureSchema: CompleteSqlite['ensureSchema']
@@ -141,6 +146,9 @@ export class OpenTables implements Opened {
     this.#collections = Math.max(this.#collections, collections.length)
     const deferred = `SELECT 1 FROM sqlite_schema WHERE sql LIKE '%INITIALLY%DEFERRED%' LIMIT 1`
     this.#defersConstraints = rowsOf(this.#connection, deferred).length > 0
+    this.advice = collections.flatMap((collection) =>
+      slowConditions(this.#connection, tables, collection).map(conditionAdvice),
+    )
   }
 }
 

@@ -56,6 +56,7 @@ export function sqliteStorage(
       conditions: everyCondition,
     },
     open: storage.open,
+    advice: storage.advice,
     enforces: storage.enforces,
     tableOf: ({ table }) => folded(table),
     filter: storage.filter,
@@ -64,6 +65,7 @@ export function sqliteStorage(
       version: storage.version,
     }),
     filterText: storage.filterText,
+    filterTexts: storage.filterTexts,
     inspect: storage.inspect,
     transaction: storage.transaction,
     close: storage.close,
@@ -139,6 +141,8 @@ class SqliteStorage {
       }),
     )
 
+  readonly advice: Required<StorageAdapter>['advice'] = () => this.#tables.advice
+
   readonly enforces: Required<StorageAdapter>['enforces'] = (reference) =>
     this.#tables.enforced.has(reference)
 
@@ -147,6 +151,9 @@ class SqliteStorage {
 
   readonly filterText: Required<StorageAdapter>['filterText'] = (collection, query, context) =>
     this.#read(() => this.#reads.filterText(collection, query, context))
+
+  readonly filterTexts: Required<StorageAdapter>['filterTexts'] = (collection, queries) =>
+    this.#read(() => this.#reads.filterTexts(collection, queries))
 
   readonly version: Required<StorageAdapter>['version'] = (collections) =>
     this.#clock.version(collections)

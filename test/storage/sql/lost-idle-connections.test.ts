@@ -90,4 +90,18 @@ describe.each(pooledServers)('a lost idle connection to $name', ({ missing, star
     }
     expect(await uncaughtAfterLoss()).toEqual([])
   })
+
+  test('that several storages of one pool have used does not end the process, and has one listener', async () => {
+    const warnings: string[] = []
+    const note = ({ name, message }: Error): void => void warnings.push(`${name}: ${message}`)
+    process.on('warning', note)
+    onTestFinished(() => void process.removeListener('warning', note))
+    const open = server.openAgain(1)
+    const storages = Array.from({ length: 15 }, open)
+    for (const storage of storages) await storage.open([])
+    await storages[0]?.close()
+    expect(await uncaughtAfterLoss()).toEqual([])
+    for (const storage of storages) await storage.close()
+    expect(warnings).toEqual([])
+  })
 })

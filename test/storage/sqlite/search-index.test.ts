@@ -44,28 +44,32 @@ describe.each(drivers)('%s', (driver) => {
     },
   )
 
-  test('every letter that folds is found by its fold, alone and between others', async () => {
-    const files = await filesOf('number', driver)
-    const letters = [...foldedLetters()].flatMap(([fold, others]) => [fold, ...others])
-    const rows = letters.flatMap((letter, index) => [
-      rowOf(3 * index + 1, { name: letter.repeat(3) }),
-      rowOf(3 * index + 2, { name: `ab${letter}cd` }),
-      rowOf(3 * index + 3, { name: `abc${letter}abc` }),
-    ])
-    await insert(files, 'number', rows)
-    const texts = rows.map(({ id, name }) => [id, searchText(String(name))] as const)
-    const { indexed: collection } = collectionsBy('number')
-    await files.indexed.open([collection])
-    for (const fold of foldedLetters().keys()) {
-      for (const needle of [`ab${fold}cd`, `abc${fold}`, `${fold}abc`, fold.repeat(3)]) {
-        const search = { fields: ['name'], text: needle }
-        const query = queryOf(collection, { search, limit: 10_000 })
-        const { rows: found } = await files.indexed.filter(collection, query)
-        const expected = texts.filter(([, text]) => text.includes(needle)).map(([id]) => id)
-        expect(found.map(({ id }) => id)).toEqual(expected)
+  test(
+    'every letter that folds is found by its fold, alone and between others',
+    { timeout: 60_000 },
+    async () => {
+      const files = await filesOf('number', driver)
+      const letters = [...foldedLetters()].flatMap(([fold, others]) => [fold, ...others])
+      const rows = letters.flatMap((letter, index) => [
+        rowOf(3 * index + 1, { name: letter.repeat(3) }),
+        rowOf(3 * index + 2, { name: `ab${letter}cd` }),
+        rowOf(3 * index + 3, { name: `abc${letter}abc` }),
+      ])
+      await insert(files, 'number', rows)
+      const texts = rows.map(({ id, name }) => [id, searchText(String(name))] as const)
+      const { indexed: collection } = collectionsBy('number')
+      await files.indexed.open([collection])
+      for (const fold of foldedLetters().keys()) {
+        for (const needle of [`ab${fold}cd`, `abc${fold}`, `${fold}abc`, fold.repeat(3)]) {
+          const search = { fields: ['name'], text: needle }
+          const query = queryOf(collection, { search, limit: 10_000 })
+          const { rows: found } = await files.indexed.filter(collection, query)
+          const expected = texts.filter(([, text]) => text.includes(needle)).map(([id]) => id)
+          expect(found.map(({ id }) => id)).toEqual(expected)
+        }
       }
-    }
-  })
+    },
+  )
 
   test('values of every type are found by their text', async () => {
     const files = await filesOf('string', driver)

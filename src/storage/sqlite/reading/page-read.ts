@@ -4,6 +4,7 @@ import { searchText } from '../../adapter.ts'
 import type { ReadContext, StoragePage, StorageQuery, StorageTextPage } from '../../adapter.ts'
 import { columnTypeOf } from '../statements/columns.ts'
 import { listSlots } from '../statements/conditions.ts'
+import { pagesStatement } from '../statements/pages.ts'
 import type { SqliteRow } from '../connection/connection.ts'
 import { fitsAsText } from './guaranteed-values.ts'
 import { readRow, unfitRow, type ReadRow } from './rows.ts'
@@ -38,6 +39,8 @@ export interface PageRead {
     statement: 'page' | 'count',
     given?: Partial<Pick<PageShape, 'first' | 'deep'>>,
   ): StatementText
+  /** Returns the SQL of several pages, which differ in values only. */
+  pagesText(pages: number): StatementText
   /** The same read if a search index finds few rows. Undefined if none serves it. */
   readonly found?: FoundRead | undefined
 }
@@ -97,16 +100,19 @@ export function pageRead(
     (pageShape: PageShape, countShape: PageShape): PageRead['text'] =>
     (statement, given) =>
       statement === 'page'
-        ? pageStatement(collection, { ...pageShape, ...given }, { output, guaranteed, checksAll })
+        ? pageStatement(collection, { ...pageShape, ...given }, reading)
         : countStatement(collection, { ...countShape, ...given })
   const inputs = { conditions, needle, limit, offset }
+  const reading = { output, guaranteed, checksAll }
+  const pagesText: PageRead['pagesText'] = (pages) =>
+    pagesStatement(collection, shape, { reading, pages })
   const found = search === null ? undefined : searchIndexFor(collection, search.fields, needle)
   if (found === undefined) {
-    return { output, page, count, inputs, matching, text: textWith(shape, shape) }
+    return { output, page, count, inputs, matching, pagesText, text: textWith(shape, shape) }
   }
   const foundShape = { ...shape, found }
   // A count needs all rows, so the index serves it in any case.
-  const both = { output, count: count && `found ${count}`, inputs, matching }
+  const both = { output, count: count && `found ${count}`, inputs, matching, pagesText }
   return {
     ...both,
     page,
@@ -169,11 +175,17 @@ export function filterText(
   context?: ReadContext,
 ): MaybePromise<StorageTextPage | undefined> {
   if (!writesJson(collection, query.select)) return undefined
-  return whenDone(read(collection, query, 'json', context), ({ rows, count }) => {
-    const items = rows as readonly (string | null)[]
-    // If a row does not fit, the service calls `filter`, which finds the field.
-    return areTexts(collection, items) ? { items, count } : undefined
-  })
+  return whenDone(read(collection, query, 'json', context), (page) => textPage(collection, page))
+}
+
+/** Returns a page whose rows were read as JSON text. Undefined if a row may not fit its fields. */
+export function textPage(
+  collection: PublishedCollection,
+  { rows, count }: RawPage,
+): StorageTextPage | undefined {
+  const items = rows as readonly (string | null)[]
+  // If a row does not fit, the service calls `filter`, which finds the field.
+  return areTexts(collection, items) ? { items, count } : undefined
 }
 
 // The fields of a collection that SQLite can't write as JSON.

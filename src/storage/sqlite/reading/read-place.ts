@@ -80,12 +80,12 @@ export class ReadPlaces {
     const reachesFar = query.offset + query.limit > this.#minRows
     if ((extent === 'table' || reachesFar) && this.#isLarge(collection)) return 'thread'
     if (extent === 'page' && !query.count) return 'here'
-    return this.#isSlow(read) ? 'thread' : 'timed'
+    return this.isSlow(read) ? 'thread' : 'timed'
   }
 
   /** Returns whether a search index may count the rows that it finds on the event loop. */
   mayProbe(read: PageRead): boolean {
-    return this.#minRows > 0 && !this.#isSlow(read)
+    return this.#minRows > 0 && !this.isSlow(read)
   }
 
   /** Called with the milliseconds that a timed read took. */
@@ -148,7 +148,8 @@ export class ReadPlaces {
     return true
   }
 
-  #isSlow({ matching }: PageRead): boolean {
+  /** Returns whether reads with these conditions have been slow in a row. */
+  isSlow({ matching }: PageRead): boolean {
     const before = this.#slow.get(matching)
     if (before === undefined || before.total <= maxSlowMilliseconds) return false
     return runtime.performanceNow() - before.at < slowFor

@@ -1,4 +1,5 @@
 import type { PublishedCollection } from '../../../definition/published.ts'
+import { runtime } from '../../../runtime.ts'
 import { shownCount } from '../../../request/query.ts'
 import type { StoragePage, StorageQuery, StorageTextPage } from '../../adapter.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -6,6 +7,8 @@ import {
   filterRows,
   filterText,
   pageRead,
+  textPage,
+  writesJson,
   type PageRead,
   type RawPage,
   type ReadPage,
@@ -16,6 +19,7 @@ import { needleKind, type NeedleKind } from '../search/search.ts'
 import { statementBytes, statementCapacity } from '../../sql/shape.ts'
 import type { SearchIndexFor } from '../search/open-indexes.ts'
 import { statementCache, type StatementCache } from '../statements/statement-cache.ts'
+import { readPages, valuesOfPages } from '../statements/pages.ts'
 import type { Identities, Output, StatementText } from '../statements/statements.ts'
 
 /** What the sessions of a storage share. It grows when collections are opened. */
@@ -106,6 +110,49 @@ export class ReadSession {
     return filterText(this.#readPage, collection, query) as StorageTextPage | undefined
   }
 
+  /**
+   * Reads the pages of queries that differ in values only, at most `atOnce` in one statement. `canGoOn` is called after each
+   * statement with the milliseconds that one of its pages took.
+   */
+  filterTexts(
+    collection: PublishedCollection,
+    queries: readonly StorageQuery[],
+    { atOnce, canGoOn }: PagesAtOnce = { atOnce: maxPages, canGoOn: () => true },
+  ): readonly StorageTextPage[] | undefined {
+    const [first] = queries
+    if (first === undefined || !writesJson(collection, first.select)) return undefined
+    if (first.conditions.length > maxConditions) return undefined
+    const read = this.pageRead(collection, first, 'json')
+    if (read.page === undefined) return undefined
+    const pages: StorageTextPage[] = []
+    for (let from = 0; from < queries.length; from += atOnce) {
+      const part = queries.slice(from, from + atOnce)
+      const began = runtime.performanceNow()
+      for (const rows of this.#readPages(read, part)) {
+        const page = textPage(collection, { rows, count: null })
+        if (page === undefined) return undefined
+        pages.push(page)
+      }
+      const isLast = from + atOnce >= queries.length
+      if (!canGoOn((runtime.performanceNow() - began) / part.length) && !isLast) return undefined
+    }
+    return pages
+  }
+
+  #readPages(read: PageRead, queries: readonly StorageQuery[]): readonly RawPage['rows'][] {
+    this.#snapshot?.enter()
+    const inputs = queries.map(({ conditions }) => ({ ...read.inputs, conditions }))
+    // A statement for each number of pages would be too many.
+    const pages = Math.min(maxPages, 2 ** Math.ceil(Math.log2(queries.length)))
+    const rows = this.statements.runWith(
+      `${pages} ${read.page}`,
+      () => read.pagesText(pages),
+      this.#connection.rows,
+      (slots) => valuesOfPages(slots, inputs, pages),
+    )
+    return readPages(rows)
+  }
+
   readonly #kindOf = (needle: string): NeedleKind =>
     Number(this.#isCaseIgnored()) === 1 ? needleKind(needle) : 'any'
 
@@ -132,6 +179,16 @@ export class ReadSession {
       if (this.#connection.inTransaction()) this.#commit()
     }
   }
+}
+
+// SQLite allows 32,766 parameters, and one page may have a list of 8,192 values.
+const maxPages = 128
+const maxConditions = 50
+
+/** How many pages are read in one statement, and whether the next statement may run here. */
+interface PagesAtOnce {
+  readonly atOnce: number
+  readonly canGoOn: (milliseconds: number) => boolean
 }
 
 /** What is prepared for a query. */

@@ -35,11 +35,18 @@ export interface Reads {
     query: StorageQuery,
     context?: ReadContext,
   ): MaybePromise<StorageTextPage | undefined>
+  /** Undefined if one of the pages can't be read as text, or not on the event loop. */
+  filterTexts(
+    collection: PublishedCollection,
+    queries: readonly StorageQuery[],
+  ): readonly StorageTextPage[] | undefined
   close(): Promise<void>
   /** Returns what is remembered of shapes of reads. */
   sizes(): readonly KeptSize[]
 }
 
+// Pages that may be slow are read in small parts, between which the next one may move to the thread.
+const timedAtOnce = 8
 // Of the statements for the thread.
 const maxTextBytes = 4 * 1024 * 1024
 
@@ -101,6 +108,25 @@ class ThreadedReads implements Reads {
     context?: ReadContext,
   ): MaybePromise<StorageTextPage | undefined> {
     return filterText(this.#readPage, collection, query, context)
+  }
+
+  filterTexts(
+    collection: PublishedCollection,
+    queries: readonly StorageQuery[],
+  ): readonly StorageTextPage[] | undefined {
+    const [first] = queries
+    if (first === undefined) return []
+    const places = this.#places
+    const read = this.#session.pageRead(collection, first, 'json')
+    const place = places.placeOf(collection, first, read)
+    if (place === 'here' || this.#unscannable.has(collection))
+      return this.#session.filterTexts(collection, queries)
+    if (place === 'thread') return undefined
+    const canGoOn = (milliseconds: number): boolean => {
+      places.took(read, milliseconds)
+      return !places.isSlow(read)
+    }
+    return this.#session.filterTexts(collection, queries, { atOnce: timedAtOnce, canGoOn })
   }
 
   close(): Promise<void> {
@@ -176,6 +202,7 @@ export function plainReads(session: ReadSession): Reads {
     opened: () => undefined,
     filter: (collection, query) => session.filter(collection, query),
     filterText: (collection, query) => session.filterText(collection, query),
+    filterTexts: (collection, queries) => session.filterTexts(collection, queries),
     close: () => Promise.resolve(),
     sizes: () => [],
   }

@@ -70,7 +70,11 @@ function addConditions(
 ): void {
   for (const [index, condition] of conditions.entries()) {
     if (condition.is !== 'through') {
-      joined.terms.push(termOf(place, condition, locate(index)))
+      const term = termOf(place, condition, locate(index))
+      const isOwnEqual = condition.is === 'equal' && locate === topLevel
+      joined.terms.push(
+        isOwnEqual ? { ...term, slots: term.slots.map((slot) => ({ ...slot, isOwnEqual })) } : term,
+      )
       continue
     }
     const other = otherPlace(place, condition)
@@ -126,10 +130,11 @@ function fieldTerm({ field, column, at }: FieldPlace, condition: FieldCondition)
       return sql`instr(${column}, ${textSlot(at)}) > 0`
     case 'startsWith': {
       const text = textSlot(at)
-      const after = textSlot(at, firstAfter)
-      // In the order of bytes, texts with the same start follow each other, so that an index finds them. The
-      // text after them is known in UTF-8 only. A blob comes after all texts.
-      const end = sql`ifnull(case when length(cast('a' as blob)) = 1 then ${after} end, x'')`
+      // In the order of bytes, texts with the same start follow each other, so that an index finds them. The planner
+      // compares the ends of the range with its statistics only if they are parameters.
+      const end: Slot = {
+        read: (inputs) => firstAfter((at(inputs) as ConditionOf<'startsWith'>).text),
+      }
       const range = sql`${type.exactly(column)} >= ${text} and ${type.exactly(column)} < ${end}`
       return sql`(${range} and substr(${column}, 1, length(${text})) = ${text})`
     }
@@ -179,12 +184,12 @@ function listText(values: readonly SqliteValue[]): string {
 export const listSlots: ListSlots = (field, length) =>
   columnTypeOf(field).hasExactJson ? 1 : slotCount(length)
 
-/** Returns the first text after all texts with this start; null if there is none. */
-function firstAfter(text: string): string | null {
+/** Returns the first text after all texts with this start; a blob, which follows every text, if there is none. */
+function firstAfter(text: string): string | Uint8Array {
   const points = Array.from(text, (one) => one.codePointAt(0) as number)
   while (points.at(-1) === 0x10_ffff) points.pop()
   const last = points.pop()
-  if (last === undefined) return null
+  if (last === undefined) return new Uint8Array()
   // The code points of surrogates are not characters.
   return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1)
 }

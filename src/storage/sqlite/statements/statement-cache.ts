@@ -19,6 +19,13 @@ export interface StatementCache {
     prepare: (sql: string) => Prepared<Result>,
     inputs: Inputs,
   ): Result
+  /** The same, with parameters that `bind` returns. */
+  runWith<Result>(
+    shape: string,
+    write: () => StatementText,
+    prepare: (sql: string) => Prepared<Result>,
+    bind: (slots: readonly Slot[]) => readonly SqliteValue[],
+  ): Result
   /** Returns what is cached. */
   size(): KeptSize
 }
@@ -61,6 +68,15 @@ export function statementCache({ entries, bytes }: CacheBounds): StatementCache 
       const parameters: SqliteValue[] = []
       for (const slot of slots) parameters.push(slot.read(inputs))
       return run(parameters) as Result
+    },
+    runWith<Result>(
+      shape: string,
+      write: () => StatementText,
+      prepare: (sql: string) => Prepared<Result>,
+      bind: (slots: readonly Slot[]) => readonly SqliteValue[],
+    ): Result {
+      const { run, slots } = find(shape, write, prepare)
+      return run(bind(slots)) as Result
     },
     size: kept.size,
   }

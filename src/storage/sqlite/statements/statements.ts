@@ -54,6 +54,11 @@ export function pageStatement(
   shape: PageShape,
   reading: Reading,
 ): StatementText {
+  return textOf(pageOf(collection, shape, reading))
+}
+
+/** Returns the SQL of a page. */
+export function pageOf(collection: PublishedCollection, shape: PageShape, reading: Reading): Sql {
   const fields = shape.select.map((name) => fieldOf(collection, name))
   const column = columnOf('t')
   const selected = selection(fields, reading, 't')
@@ -61,7 +66,7 @@ export function pageStatement(
   const order = orderBy(collection, shape, column)
   // With a bare parameter SQLite plans the statement again for each binding, which takes 5 to 12 µs.
   const bounds = sql`limit cast(${limitSlot} as integer) offset cast(${offsetSlot} as integer)`
-  if (!shape.deep) return textOf(sql`select ${selected} ${matching}${order} ${bounds}`)
+  if (!shape.deep) return sql`select ${selected} ${matching}${order} ${bounds}`
   const keys = collection.key.map(
     (field, index) => sql`${column(field)} as ${identifier(`k${index}`)}`,
   )
@@ -70,10 +75,8 @@ export function pageStatement(
       sql`${columnTypeOf(field).exactly(column(field))} = page.${identifier(`k${index}`)}`,
   )
   // CROSS JOIN fixes the order: the page first, then its rows. Otherwise SQLite scans the table first.
-  return textOf(
-    sql`select ${selected} from (select ${join(keys)} ${matching}${order} ${bounds}) as page
-      cross join ${identifier(collection.table)} as t on ${join(joined, sql` and `)}${order}`,
-  )
+  return sql`select ${selected} from (select ${join(keys)} ${matching}${order} ${bounds}) as page
+      cross join ${identifier(collection.table)} as t on ${join(joined, sql` and `)}${order}`
 }
 
 /** The columns whose values together no two rows have, by collection. */
@@ -260,7 +263,7 @@ function selection(
   { output, guaranteed, checksAll }: Reading,
   alias?: string,
 ): Sql {
-  if (output === 'json') return jsonObject(fields, guaranteed, alias)
+  if (output === 'json') return sql`${jsonObject(fields, guaranteed, alias)} as item`
   const values = readAll(fields, { guaranteed, checksAll }, alias)
   return output === 'rows' ? values : sql`${values}${readLengths(fields, alias)}`
 }

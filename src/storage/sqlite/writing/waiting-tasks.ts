@@ -1,4 +1,4 @@
-import { nextTurn, runtime, type Timer } from '../../../runtime.ts'
+import { nextTurn, runtime, unref, type Timer } from '../../../runtime.ts'
 import { givenUp, waitLimits } from '../../write-lock/wait-limits.ts'
 import { storageFailure } from '../connection/failure.ts'
 import type { Task } from './task.ts'
@@ -130,7 +130,7 @@ export class WaitingTasks {
       () => this.#expire(),
       Math.max(1, end - runtime.performanceNow()),
     )
-    this.#expiry.unref()
+    unref(this.#expiry)
   }
 
   #endOf(task: Task): number {
