@@ -39,14 +39,17 @@ export const startOfTime = Date.parse('2026-03-01T09:30:00Z')
 /** Opens a service with API keys and passwords in memory, and returns it with `run`, which runs commands on it. */
 export function openCommandLine({
   providers = ['API Key'],
-}: { providers?: readonly string[] } = {}) {
+  disabled = [],
+}: { providers?: readonly string[]; disabled?: readonly string[] } = {}) {
   const customers = defineCollection({ key: 'customerId', fields: { customerId: text() } })
   let clock = startOfTime
   const now = (): Date => new Date(clock)
   const { service } = openService({
     applications: { sales: { collections: { customers } } },
     security: [
-      ...providers.map((name, at) => apiKeys({ name, priority: at + 1 })),
+      ...providers.map((name, at) =>
+        apiKeys({ name, priority: at + 1, enabled: !disabled.includes(name) }),
+      ),
       httpBasic({ name: 'Password', priority: 9, cost: cheapCost }),
     ],
     now,

@@ -103,6 +103,20 @@ describe('keys create', () => {
     expect(chosen.code).toBe(0)
   })
 
+  test('asks for no provider if only one is enabled', async () => {
+    const providers = ['First', 'Second', 'Third']
+    const one = await withMaria({ providers, disabled: ['First', 'Third'] })
+    expect((await one.run(['keys', 'create', '--user=maria'], { answers: [] })).code).toBe(0)
+    const [, second] = one.service.keys.providers
+    expect(await one.service.keys.list()).toMatchObject([{ provider: second?.identifier }])
+    const two = await withMaria({ providers, disabled: ['Second'] })
+    const answers = [['Which provider', down + enter]] as const
+    const { code, messages } = await two.run(['keys', 'create', '--user=maria'], { answers })
+    expect([code, messages.includes('Second')]).toEqual([0, false])
+    const [, , third] = two.service.keys.providers
+    expect(await two.service.keys.list()).toMatchObject([{ provider: third?.identifier }])
+  })
+
   test.each([controlC, controlD])('changes nothing when it is cancelled: %j', async (keys) => {
     const { run, service } = await withMaria()
     const answers = [['Which user is the key for?', keys]] as const

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { root } from '../../.ci/entries.ts'
 import type * as client from '../../src/entries/client.ts'
 import { toNodeHandler } from '../../src/entries/node.ts'
@@ -15,7 +15,7 @@ import {
   warning,
 } from '../../src/entries/index.ts'
 import { serveDuringTest } from '../kit/server.ts'
-import { missingBrowser, openPage, startBrowser } from '../kit/browser.ts'
+import { describeInBrowser, openPage, startBrowser } from '../kit/browser.ts'
 import { newKey, plainKeys } from '../kit/keys.ts'
 
 const lines = defineCollection(
@@ -41,7 +41,7 @@ interface Window {
 
 type Program<Result> = (given: { readonly url: string; readonly key: string }) => Promise<Result>
 
-describe.skipIf(missingBrowser() !== undefined)('the client in a browser', () => {
+describeInBrowser('the client in a browser', () => {
   let browser: Browser
   let script = ''
 

@@ -170,6 +170,7 @@ test('a list that does not count its items reads until a shorter page', async ()
 test('fields selects the fields, also computed ones, and the default is all', async () => {
   const { notes, inside } = await openNotes({ rows: 1 })
   const { items } = await notes.filter({}, { fields: ['title'] })
+  expect((await notes.filter({}, { fields: [] })).items).toEqual((await notes.filter()).items)
   expect(items).toEqual([{ title: 't1' }])
   expect((await notes.filter()).items).toEqual([{ id: 1, title: 't1', label: '<t1>' }])
   expect((await inside.filter()).items).toEqual([{ id: 1, title: 't1', long: null }])

@@ -51,6 +51,7 @@ async function program({ customers, lines, orders, samples, journal }: Side) {
     await lines.insert({ orderId: 9, product: 'é 中' }),
     await lines.delete([9, 'é 中']),
     await lines.filter({}, { sort: ['-product'] }),
+    await lines.filter({}, { sort: [], limit: 3 }),
     await orders.insert({ orderId: 10, quantity: -1 }),
     await orders.insert({ orderId: 10, quantity: 101, title: '' }),
     await orders.insert({ orderId: 10, quantity: 101, title: '' }, { ignoreWarnings: ['x'] }),

@@ -71,6 +71,7 @@ describe.skipIf(missingPackages('postgresql') !== undefined)('PostgreSQL with a 
       ...storage,
       filter: (collection, query) => storage.filter(collection, query, request),
       filterText: (collection, query) => storage.filterText?.(collection, query, request),
+      filterTexts: (collection, queries) => storage.filterTexts?.(collection, queries, request),
     }
   }
   testStorageAdapter({

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { postgresStorage } from '../../src/entries/postgres.ts'
+import { startProxy } from '../kit/proxy.ts'
 import { maxStaleness, startLoad, type Sighting } from './kit/failover-load.ts'
 import { missingPackages } from './kit/packages.ts'
 import { pastLease, startPatroni, type PatroniCluster } from './kit/patroni.ts'
@@ -20,6 +21,8 @@ describe.skipIf(missing !== undefined)('services on PostgreSQL under Patroni', (
     const storages = [1, 2, 3].map(() => {
       const at = { host, port, user: 'postgres', database: 'postgres' }
       const pool = new Pool({ ...at, max: 8, connectionTimeoutMillis: 2_000 })
+      // After its service has closed, nothing else listens.
+      pool.on('error', () => undefined)
       ends.push(() => pool.end())
       return postgresStorage(pool, { ensureSchema: true, acquireTimeout: 2_000, maxStaleness })
     })
@@ -125,5 +128,49 @@ describe.skipIf(missing !== undefined)('services on PostgreSQL under Patroni', (
     })
     note('etcd frozen for 3 s', seen)
     expectNothingLost(seen)
+  })
+
+  test('go on when etcd is killed, and starts again after 3 seconds', async () => {
+    const seen = await load.during(() => cluster.etcd.restart(3_000), 8_000)
+    note('etcd killed for 3 s', seen)
+    expectNothingLost(seen)
+  })
+
+  test('reject what they can not know while the address leads to a standby for 3 seconds', async () => {
+    const address = await startProxy(cluster.address)
+    ends.push(() => address.stop())
+    const led = await open(address)
+    const primary = await cluster.primary()
+    const standby = cluster.nodes.find(({ name }) => name !== primary.name)
+    try {
+      const seen = await led.during(async () => {
+        address.lead(standby?.postgres ?? cluster.address)
+        address.reset()
+        await pause(3_000)
+        // Connections to the standby stay open.
+        address.lead(cluster.address)
+      })
+      note('wrong address for 3 s', seen)
+      expectNothingLost(seen)
+    } finally {
+      await led.close()
+    }
+  })
+
+  test('go on after connections were accepted and never answered for 3 seconds', async () => {
+    const address = await startProxy(cluster.address)
+    ends.push(() => address.stop())
+    const cut = await open(address)
+    try {
+      const seen = await cut.during(async () => {
+        address.silence()
+        await pause(3_000)
+        address.admit()
+      })
+      note('accepted, never answered, for 3 s', seen)
+      expectNothingLost(seen)
+    } finally {
+      await cut.close()
+    }
   })
 })

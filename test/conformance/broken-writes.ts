@@ -4,6 +4,7 @@ import type {
   Condition,
   Row,
   StorageAdapter,
+  StorageTextPage,
   StorageTransaction,
 } from '../../src/storage/adapter.ts'
 import { memoryStorage } from '../../src/storage/memory/memory.ts'
@@ -210,6 +211,20 @@ export const brokenWrites: readonly BrokenAdapter[] = [
     defect: 'writes text pages with every field',
     root: /selected fields/,
     create: () => withText((json) => json, 'all'),
+  },
+  {
+    defect: 'mixes several text pages up',
+    root: /several pages/,
+    create: () => {
+      const storage = withText((json) => json)
+      return {
+        ...storage,
+        filterTexts: async (collection, queries) => {
+          const pages = queries.map(async (query) => storage.filterText?.(collection, query))
+          return (await Promise.all(pages)).toReversed() as StorageTextPage[]
+        },
+      }
+    },
   },
 ]
 

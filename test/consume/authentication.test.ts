@@ -163,6 +163,8 @@ describe('client credentials', () => {
     expect(error).toMatchObject({ code: 'AUTHENTICATION_FAILED', endpoint: 'get' })
     expect(`${error.message} ${String(error.cause)}`).not.toContain('secret')
     expect(error.message).toMatch(/no credentials could be obtained/)
+    // A response that can't be accepted is not requested again.
+    expect(tokens.requests).toHaveLength(1)
   })
 
   test('are accepted from a response with the status 201', async () => {

@@ -113,6 +113,17 @@ test.each(Object.entries(expected))('the response %s rejects with %s', async (na
   expect(`${String(error)} ${JSON.stringify(error)} ${String(error.cause)}`).not.toContain('secret')
 })
 
+test('the error of a duplicate name says so, without the name', async () => {
+  const get = endpoint(to, { name: 'bad', path: '/duplicateName' })
+  expect((await rejection(get.call({}))).message).toBe(
+    'The call of bad failed: the response has an object with a duplicate name.',
+  )
+  const lines = endpoint(to, { name: 'bad', path: '/duplicateName', as: 'lines' })
+  expect((await rejection(lines.call({}))).message).toBe(
+    'The call of bad failed: line 1 has an object with a duplicate name.',
+  )
+})
+
 test('a body that the endpoint ignores is not read', async () => {
   for (const path of [
     '/html',

@@ -372,6 +372,24 @@ describe('a file', () => {
     expect(file('x', { type }).type).toBe(type)
   })
 
+  test.each([
+    ['application/json', { a: [{ b: file('x') }] }],
+    ['application/vnd.api+json', file('x')],
+    [form, { a: file('x') }],
+    ['text/plain', { a: file('x') }],
+  ])('in a body of the type %s is named in the error', async (type, body) => {
+    const error = await rejection(post(type).call({ body }))
+    expect(error).toMatchObject({ code: 'INVALID_INPUT' })
+    expect(error.message).toContain(`body has a file, which ${type} can not have`)
+    expect(received).toEqual([])
+  })
+
+  test('beside a string in one list of a multipart form is rejected, without advice to use one', async () => {
+    const error = await rejection(post(multipart).call({ body: { a: [file('x'), 'x'] } }))
+    expect(error).toMatchObject({ code: 'INVALID_INPUT' })
+    expect(error.message).toMatch(/valid: body\/a is a list with files and other values\.$/)
+  })
+
   test('that is too large is a TypeError', () => {
     expect(() => file('abc', { maxBytes: 2 })).toThrow('the content has more than 2 bytes')
     expect(() => file(7 as never)).toThrow('the content must be')

@@ -167,3 +167,20 @@ test('a body of 20 MB is read in little memory', async () => {
   expect(elements).toBe(20_001)
   expect(most - before.arrayBuffers).toBeLessThan(10 * 2 ** 20)
 })
+
+test.each([
+  ['{"a":{"b":1}}', 'a', 'has an object'],
+  ['{"a":"x"}', 'a', 'has a string'],
+  ['{"a":null}', 'a', 'has nothing'],
+  ['{}', 'a', 'has nothing'],
+  ['{"a":1}', null, 'is an object'],
+  ['7', null, 'is a number'],
+])('the error of %s says what is in place of the array', async (body, items, found) => {
+  async function* stream(): AsyncGenerator<Uint8Array, void, undefined> {
+    yield Buffer.from(body)
+  }
+  const read = async () => {
+    for await (const each of readElements(stream(), { items })) expect(each).toBeUndefined()
+  }
+  await expect(read()).rejects.toThrow(`The response ${found} in place of the array of elements.`)
+})

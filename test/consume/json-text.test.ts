@@ -32,9 +32,9 @@ test('text is accepted if and only if JSON.parse accepts it, apart from the limi
 })
 
 test.each([
-  ['{"a": 1, "a": 2}', 'invalid'],
-  ['{"a": 1, "\\u0061": 2}', 'invalid'],
-  ['[{"b": {"a": 1, "a": 1}}]', 'invalid'],
+  ['{"a": 1, "a": 2}', 'duplicate name'],
+  ['{"a": 1, "\\u0061": 2}', 'duplicate name'],
+  ['[{"b": {"a": 1, "a": 1}}]', 'duplicate name'],
   ['9007199254740992', 'large number', ''],
   ['[-1e400]', 'large number', '/0'],
   ['[-1e400', 'invalid'],

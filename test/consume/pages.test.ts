@@ -121,6 +121,14 @@ describe('all pages are read', () => {
     expect(await read(found)).toEqual(rows)
   })
 
+  test.each([
+    ['cursor', { kind: 'cursor', parameter: 'cursor', next: () => false as never }],
+    ['URL', { kind: 'url', next: () => false as never }],
+  ] as const)('until the %s is false', async (_what, paging) => {
+    const found = pages(wrapped('/cursor'), {}, { paging, items: 'data' })
+    expect(await read(found)).toHaveLength(10)
+  })
+
   test('by link, which may be relative to the page', async () => {
     const found = pages(list('/link'), {}, { paging: { kind: 'link' } })
     expect(await read(found)).toEqual(rows)
@@ -148,6 +156,12 @@ describe('paging ends with an error', () => {
       'PAGE_CYCLE',
     ],
     ['if a link is repeated', list('/circle-link'), { paging: { kind: 'link' } }, 'PAGE_CYCLE'],
+    [
+      'if a cursor is true',
+      wrapped('/cursor'),
+      { paging: { ...cursor, next: () => true }, items: 'data' },
+      'INVALID_RESPONSE',
+    ],
     [
       'after maxPages',
       list('/page'),

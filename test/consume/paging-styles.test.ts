@@ -235,6 +235,18 @@ test('there are at least 14 styles', () => {
   expect(found.length).toBeGreaterThanOrEqual(14)
 })
 
+test('paths may be JSON Pointers', async () => {
+  const read: unknown[] = []
+  const byUrl = { paging: { kind: 'url', next: '/links/next' }, items: '/data' } as const
+  for await (const { items } of pages(get('links'), {}, byUrl)) read.push(...items)
+  expect(read).toEqual(rows)
+  const byOffset = { paging: { kind: 'offset', parameter: 'offset' }, total: '/total' } as const
+  let last: unknown
+  for await (const page of pages(get('total'), {}, { ...byOffset, items: '/data' })) last = page
+  // With the total, no empty page is requested.
+  expect(last).toMatchObject({ index: 4, items: rows.slice(20) })
+})
+
 test.each(found.map(([name, ...options]) => [name, options] as const))(
   'a list of 23 items that is read by %s becomes 23 rows',
   async (_name, [list, paging, items, total]) => {

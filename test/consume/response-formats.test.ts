@@ -125,7 +125,8 @@ describe('lines', () => {
 
   test.each([
     ['{"a":1}\n{"a"', 'INVALID_JSON', 'line 2 is invalid JSON'],
-    ['1\n{"a":1,"a":2}', 'INVALID_JSON', 'line 2 is invalid JSON'],
+    ['1\n{"a":1,"a":2}', 'INVALID_JSON', 'line 2 has an object with a duplicate name'],
+    ['1\n\n \n{', 'INVALID_JSON', 'line 4 is invalid JSON'],
     ['1\n{"id":12345678901234567890}', 'INVALID_JSON', 'the value at /1/id is a number'],
     [`1\n${'['.repeat(64)}${']'.repeat(64)}`, 'RESPONSE_TOO_DEEP', 'nested deeper than'],
   ])('that are not valid are an error: %s', async (body, code, message) => {
@@ -163,11 +164,11 @@ describe('lines', () => {
   })
 
   test.each([
-    [{ maxElementBytes: 5 }, '[1,2,3]', 'A line of the response has more than 5 bytes'],
+    [{ maxElementBytes: 5 }, '[1,2,3]', 'Line 1 of the response has more than 5 bytes'],
     [{ maxBytes: 5 }, '1\n2\n3\n4', 'The response has more than 5 bytes'],
     [{ maxElements: 2 }, '1\n2\n3', 'The response has more than 2 elements'],
     [{ maxDepth: 2 }, '[[1]]', 'is nested deeper than'],
-    [{}, '1\n{', 'A line of the response is not valid JSON'],
+    [{}, '1\n\n{', 'Line 3 of the response is not valid JSON'],
     [{ items: 'data' }, '1', 'items: must be null'],
   ])('of a stream have limits: %o', async (limits, body, message) => {
     async function* stream(): AsyncGenerator<Uint8Array, void, undefined> {
@@ -253,5 +254,5 @@ test('a byte order mark begins the first line only, also of lines that are read 
   expect(await read()).toEqual([1, 2])
   answer = { type: lines, body: '\n\ufeff1' }
   expect(await rejection(asLines.call({}))).toMatchObject({ code: 'INVALID_JSON' })
-  expect((await rejection(read())).message).toBe('A line of the response is not valid JSON.')
+  expect((await rejection(read())).message).toBe('Line 2 of the response is not valid JSON.')
 })

@@ -403,6 +403,129 @@ describe('replaced children', () => {
     expect(await keys(user)).toEqual(['2 p', '3 p'])
   })
 
+  test('are deleted before a new item takes their unique value', async () => {
+    const unique = defineCollection({
+      key: ['name', 'of'],
+      fields: items.fields,
+      unique: [['note']],
+    })
+    const lines = rule(
+      responding<{ id: string; parcels: readonly { no: string; note: string }[] }>(),
+      {
+        from: 'parcels',
+        into: unique,
+        upsertBy,
+        replace: 'children',
+        set: { name: 'no', of: { root: 'id' }, note: 'note' },
+      },
+    )
+    for (const open of [sqlite, ...servers]) {
+      const user = openUser(open, unique)
+      await applyRules(user, [lines], { id: 'p', parcels: [{ no: '1', note: 'a' }] })
+      const results = await applyRules(user, [lines], {
+        id: 'p',
+        parcels: [{ no: '2', note: 'a' }],
+      })
+      expect(results.map(({ action }) => action)).toEqual(['insert', 'delete'])
+      expect(await keys(user)).toEqual(['2 p'])
+    }
+  })
+
+  test('of a collection that refers to itself are deleted after the others have changed', async () => {
+    const fields = { name: text(), of: text(), note: text(), next: text() }
+    const next = { fields: ['next'], collection: 'items' } as const
+    const tree = defineCollection({ key: 'name', fields, references: [next] })
+    const cascading = defineCollection({
+      key: 'name',
+      fields,
+      references: [{ ...next, onDelete: 'cascade' }],
+    })
+    const nodes = (into: typeof tree) =>
+      rule(responding<{ id: string; parcels: readonly { no: string; next: string | null }[] }>(), {
+        from: 'parcels',
+        into,
+        upsertBy: ['name'],
+        replace: { children: ['of'] },
+        set: { name: 'no', of: { root: 'id' }, next: 'next' },
+      })
+    const first = [
+      { no: '1', next: null },
+      { no: '2', next: '1' },
+      { no: '3', next: '2' },
+    ]
+    const second = [{ no: '2', next: null }]
+    for (const open of [sqlite, ...servers]) {
+      for (const into of [tree, cascading]) {
+        const user = openUser(open, into)
+        const own = user.collection('app', 'items')
+        const apply = async (parcels: typeof first) =>
+          (await applyRules(user, [nodes(into)], { id: 'p', parcels })).map(({ action }) => action)
+        await apply(first)
+        await own.update('2' as never, { note: 'kept' })
+        expect(await apply(second)).toEqual(['update', 'delete', 'delete'])
+        expect((await own.filter({})).items).toEqual([
+          { name: '2', of: 'p', note: 'kept', next: null },
+        ])
+        await apply(first)
+        expect(await apply([])).toEqual(['delete', 'delete', 'delete'])
+        expect(await own.count({})).toBe(0)
+      }
+    }
+  })
+
+  test('are deleted once, after the others, if a handler runs with each delete', async () => {
+    const kept = defineCollection(
+      { key: ['name', 'of'], fields: items.fields },
+      {
+        events: {
+          Delete: {
+            after: async ({ collection }) => {
+              if ((await collection('items').count()) === 0) throw new Error('none is left')
+            },
+          },
+        },
+      },
+    )
+    const lines = rule(responding<Parcels>(), {
+      from: 'parcels',
+      into: kept,
+      upsertBy,
+      replace: 'children',
+      set: { name: 'no', of: { root: 'id' } },
+    })
+    const user = openUser(sqlite, kept)
+    await applyRules(user, [lines], { id: 'p', parcels: [{ no: '1' }] })
+    await applyRules(user, [lines], { id: 'p', parcels: [{ no: '2' }] })
+    expect(await keys(user)).toEqual(['2 p'])
+    await expect(applyRules(user, [lines], { id: 'p', parcels: [] })).rejects.toThrow(
+      'its other items were not deleted',
+    )
+    expect(await keys(user)).toEqual(['2 p'])
+  })
+
+  test('are replaced if a handler changes their keys', async () => {
+    const upper = defineCollection(
+      { key: ['name', 'of'], fields: items.fields },
+      {
+        events: {
+          Insert: { before: ({ item }) => void (item.name = String(item.name).toUpperCase()) },
+        },
+      },
+    )
+    const lines = rule(responding<Parcels>(), {
+      from: 'parcels',
+      into: upper,
+      upsertBy,
+      replace: 'children',
+      set: { name: 'no', of: { root: 'id' } },
+    })
+    const user = openUser(sqlite, upper)
+    for (const no of ['a', 'a', 'b']) {
+      await applyRules(user, [lines], { id: 'p', parcels: [{ no }] })
+      expect(await keys(user)).toEqual([`${no.toUpperCase()} p`])
+    }
+  })
+
   test('of a row without a value to find them by are an error', async () => {
     const user = openUser(sqlite)
     const response = [{ parcels: [] }] as never

@@ -52,6 +52,60 @@ describe('a body is decoded', () => {
   })
 })
 
+describe('compressed data whose end is missing', () => {
+  const lines = Array.from({ length: 2000 }, (_, id) => `${JSON.stringify({ id })}\n`).join('')
+  const compressions = {
+    gzip: gzipSync,
+    deflate: deflateSync,
+    br: brotliCompressSync,
+    'deflate, gzip': two,
+  }
+  /** Sends the first bytes of a compressed body, and ends it like a whole one. */
+  const startCut = (codings: string, type: string, body: string, missing: number) => {
+    const bytes = compressions[codings as keyof typeof compressions](Buffer.from(body))
+    return start((_request, response) => {
+      response.writeHead(200, { 'content-type': type, 'content-encoding': codings })
+      response.end(bytes.subarray(0, bytes.length - missing))
+    })
+  }
+
+  describe.each(Object.keys(compressions))('of %s', (codings) => {
+    test.each(['text', 'lines'] as const)(
+      'is an error of %s, which may end anywhere',
+      async (as) => {
+        for (const missing of [1, 4, 500]) {
+          const { to } = await startCut(codings, 'application/x-ndjson', lines, missing)
+          const list = endpoint(to, { name: 'list', path: '/', as })
+          const damaged = {
+            code: 'RESPONSE_NOT_JSON',
+            message: expect.stringContaining('damaged') as string,
+          }
+          expect(await rejection(list.call({}))).toMatchObject(damaged)
+          const read = readStream(list, {}, async ({ body }) => {
+            let count = 0
+            for await (const chunk of body) count += chunk.byteLength
+            return count
+          })
+          expect(await rejection(read)).toMatchObject(damaged)
+        }
+      },
+    )
+
+    test('is no error of JSON that is whole', async () => {
+      const { get } = await startCut(codings, 'application/json', lines.slice(0, 9), 1)
+      expect((await get.call({})).body).toEqual({ id: 0 })
+    })
+  })
+
+  test('is no error of a body without any data', async () => {
+    const { to } = await start((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' })
+      response.end()
+    })
+    expect((await endpoint(to, { name: 'read', path: '/', as: 'text' }).call({})).body).toBe('')
+  })
+})
+
 test.each(['gzip, gzip, gzip, gzip, gzip, gzip', ', , , , , gzip', 'zstd', 'gzip, other'])(
   'the content codings %s are rejected without decoding',
   async (codings) => {
@@ -177,3 +231,15 @@ test('a stream that is left in the middle is cancelled', async () => {
   })
   expect(cancelled).toBe(3)
 })
+
+test.each(['content-length', 'transfer-encoding'])(
+  'the body of a 205 that never ends (%s) keeps no connection open',
+  async (header) => {
+    const { get, server } = await start((request) => {
+      const value = header === 'content-length' ? '66560' : 'chunked'
+      request.socket.write(`HTTP/1.1 205 Reset Content\r\n${header}: ${value}\r\n\r\n`)
+    })
+    expect((await get.call({})).body).toBe(null)
+    await expect.poll(() => openConnections(server), { timeout: 3_000 }).toBe(0)
+  },
+)

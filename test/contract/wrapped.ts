@@ -27,6 +27,7 @@ export function watched(cell: Cell, watch: Watch): Cell {
 
 function watchedStorage(storage: StorageAdapter, watch: Watch): StorageAdapter {
   const filterText = storage.filterText?.bind(storage)
+  const filterTexts = storage.filterTexts?.bind(storage)
   const watching = <Result>(reads: string, work: () => MaybePromise<Result>) => {
     try {
       watch(reads)
@@ -44,6 +45,10 @@ function watchedStorage(storage: StorageAdapter, watch: Watch): StorageAdapter {
     ...(filterText && {
       filterText: (collection, query) =>
         watching(nameOf(collection), () => filterText(collection, query)),
+    }),
+    ...(filterTexts && {
+      filterTexts: (collection, queries) =>
+        watching(nameOf(collection), () => filterTexts(collection, queries)),
     }),
     transaction: async (options, work) =>
       watching('a transaction', () => storage.transaction(options, work)),

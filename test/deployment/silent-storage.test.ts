@@ -30,3 +30,31 @@ test('while storage is silent, every request of deployment gets a 503', async ()
   expect(reports.map(({ type }) => type)).toEqual(replies.map(() => 'storage-unavailable'))
   silent?.resume()
 })
+
+test('a build whose storage is silent longer than its request is a 503, and is built later', async () => {
+  let silent: SilentStorage | undefined
+  const { client, service } = await openDeployment({
+    waitTimeout: 300,
+    service: { requestTimeout: 300 },
+    wrap: (storage) => {
+      silent = silentStorage(storage)
+      return silent.storage
+    },
+    builder: {
+      name: 'silent',
+      build: async () => {
+        silent?.silence()
+        return { fileName: 'release.zip', bytes: new Uint8Array(1) }
+      },
+    },
+  })
+  const reply = await client.post('/svc-deploy/release', { solutionId: 'northwind' })
+  expect([reply.status, reply.headers.get('Retry-After')]).toEqual([503, '1'])
+  silent?.resume()
+  const built = async () =>
+    (await client.get('/svc-deploy/release-queue?solutionId=northwind')).body.items?.map(
+      ({ status }) => status,
+    )
+  await expect.poll(built, { timeout: 10_000 }).toEqual(['built'])
+  await service.close()
+})

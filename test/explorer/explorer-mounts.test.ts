@@ -1,10 +1,10 @@
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { missingBrowser, openPage, startBrowser } from '../kit/browser.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeInBrowser, openPage, startBrowser } from '../kit/browser.ts'
 import { mounts, prefix } from '../kit/mounts.ts'
 import { openTrader } from './trader.ts'
 
-describe.skipIf(missingBrowser() !== undefined)('the explorer below a prefix', () => {
+describeInBrowser('the explorer below a prefix', () => {
   let browser: Browser
 
   beforeAll(async () => {

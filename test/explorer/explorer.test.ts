@@ -1,12 +1,12 @@
 import { createServer } from 'node:http'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { toNodeHandler } from '../../src/entries/node.ts'
 import { principal } from '../../src/entries/index.ts'
 import { apiKeys, httpBasic } from '../../src/entries/security.ts'
 import {
   keepScreenshot,
-  missingBrowser,
+  describeInBrowser,
   openPage,
   startBrowser,
   type WatchedPage,
@@ -19,7 +19,7 @@ const passwords = () => httpBasic({ name: 'passwords', priority: 2, allowInsecur
 
 const phone = { viewport: { width: 400, height: 800 } }
 
-describe.skipIf(missingBrowser() !== undefined)('the explorer in a browser', () => {
+describeInBrowser('the explorer in a browser', () => {
   const ends: (() => Promise<unknown>)[] = []
   let browser: Browser
 

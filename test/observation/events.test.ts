@@ -101,6 +101,36 @@ test('an event that the New of a served collection invokes is nested', async () 
   await service.close()
 })
 
+test('each relation of $expand is a nested event, however many lists it has', async () => {
+  const fields = { id: integer(), parentId: integer({ references: 'customers' }) }
+  const customers = defineCollection({
+    key: 'id',
+    fields,
+    expand: { orders: { from: 'bills' }, parent: 'parentId' },
+  })
+  const bills = defineCollection({ key: 'id', fields })
+  const service = createService({
+    applications: { sales: { collections: { customers, bills } } },
+    storage: memoryStorage(),
+    security: openAccess(),
+  })
+  const client = createTestClient(service)
+  for (const id of [1, 2, 3]) await client.post('/sales/customers', { id, parentId: 1 })
+  const { ended } = listen('event')
+  await client.get('/sales/customers', { query: { $expand: 'orders,parent' } })
+  const common = {
+    ...{ application: 'sales', event: 'Filter', user: null },
+    ...{ cached: false, outcome: 'page' },
+  }
+  const events = ended('event') as readonly { readonly collection: string }[]
+  expect(events.slice(0, 2).toSorted((a, b) => a.collection.localeCompare(b.collection))).toEqual([
+    { ...common, collection: 'bills', nested: true },
+    { ...common, collection: 'customers', nested: true },
+  ])
+  expect(events.slice(2)).toEqual([{ ...common, collection: 'customers', nested: false }])
+  await service.close()
+})
+
 test('a rejected nested event is not traced as an error of any stage', async () => {
   const service = openShop()
   await service.ready()

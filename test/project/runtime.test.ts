@@ -1,6 +1,10 @@
 import ts from 'typescript'
-import { expect, test } from 'vitest'
-import { replaceRuntime, runtime } from '../../src/runtime.ts'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { createService, defineCollection, memoryStorage, text } from '../../src/entries/index.ts'
+import { toFetchHandler } from '../../src/entries/fetch.ts'
+import { apiKeys } from '../../src/entries/security.ts'
+import { replaceRuntime, runtime, unref } from '../../src/runtime.ts'
+import { repeat } from '../../src/work/repeat.ts'
 import { filesBelow, textOf } from './tree.ts'
 
 // Browsers load the first ones, and runtime-fetch.ts with the client. A command of the command line has a process
@@ -39,10 +43,14 @@ function isUse(node: ts.Node): boolean {
   return ts.isCallExpression(parent) && parent.expression === node
 }
 
-test('time, timers and randomness are used through src/runtime.ts only', () => {
-  const inside = filesBelow('src', '.ts').filter((path) => !outside.test(path))
-  expect(inside.flatMap((path) => uses(path))).toEqual([])
-})
+test(
+  'time, timers and randomness are used through src/runtime.ts only',
+  { timeout: 60_000 },
+  () => {
+    const inside = filesBelow('src', '.ts').filter((path) => !outside.test(path))
+    expect(inside.flatMap((path) => uses(path))).toEqual([])
+  },
+)
 
 test.each([
   'Date.now()',
@@ -81,4 +89,64 @@ test('a runtime is replaced, and restored', () => {
   replaceRuntime()
   expect(runtime.random).not.toBe(random)
   expect(runtime.randomBytes(7)).toHaveLength(7)
+})
+
+/** Replaces the timers for one test by numbers, which browsers and some edge runtimes have. */
+function useNumberTimers(): void {
+  const timers: NodeJS.Timeout[] = []
+  const timerOf = (timer: number | object | undefined) => timers[Number(timer) - 1]
+  replaceRuntime({
+    ...runtime,
+    setTimeout: (callback, milliseconds) => timers.push(setTimeout(callback, milliseconds)),
+    clearTimeout: (timer) => clearTimeout(timerOf(timer)),
+    setInterval: (callback, milliseconds) => timers.push(setInterval(callback, milliseconds)),
+    clearInterval: (timer) => clearInterval(timerOf(timer)),
+  })
+  onTestFinished(() => {
+    replaceRuntime()
+    for (const timer of timers) clearTimeout(timer)
+  })
+}
+
+test('a timer of Node does not keep the process alive after `unref`', () => {
+  const timer = setTimeout(() => undefined, 60_000)
+  onTestFinished(() => clearTimeout(timer))
+  expect(unref(timer)).toBe(timer)
+  expect(timer.hasRef()).toBe(false)
+})
+
+test.each([5, 0, {}, { unref: true }])(
+  '`unref` returns the timer %j of another runtime',
+  (timer) => {
+    expect(unref(timer)).toBe(timer)
+  },
+)
+
+test('requests with an API key are served where timers are numbers', async () => {
+  useNumberTimers()
+  const notes = defineCollection({ key: 'name', fields: { name: text({ maxLength: 5 }) } })
+  const service = createService({
+    applications: { desk: { collections: { notes } } },
+    storage: memoryStorage(),
+    security: apiKeys({ name: 'API Key', properties: { AllowInsecureHttp: true } }),
+  })
+  await service.users.add({ user: 'maria' })
+  const { key } = await service.keys.create({ user: 'maria' })
+  const request = new Request('http://localhost/rest/v1/desk/notes', {
+    headers: { 'x-api-key': key },
+  })
+  const answer = await toFetchHandler(service)(request)
+  expect([answer.status, await answer.json()]).toMatchObject([200, { items: [] }])
+  await service.close()
+})
+
+test('work is repeated where timers are numbers, until it is stopped', async () => {
+  useNumberTimers()
+  const work = vi.fn(() => Promise.resolve())
+  const repetition = repeat(5, work)
+  await vi.waitUntil(() => work.mock.calls.length > 1)
+  await repetition.stop()
+  const { length } = work.mock.calls
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  expect(work).toHaveBeenCalledTimes(length)
 })

@@ -16,7 +16,7 @@ export interface ChangingStorage {
 export function changingStorage(create: () => StorageAdapter): ChangingStorage {
   let inner = create()
   let published: readonly PublishedCollection[] = []
-  const { filterText } = inner
+  const { filterText, filterTexts } = inner
   return {
     storage: {
       name: inner.name,
@@ -28,6 +28,9 @@ export function changingStorage(create: () => StorageAdapter): ChangingStorage {
       filter: (collection, query) => inner.filter(collection, query),
       ...(filterText !== undefined && {
         filterText: (...given) => (inner as Required<StorageAdapter>).filterText(...given),
+      }),
+      ...(filterTexts !== undefined && {
+        filterTexts: (...given) => (inner as Required<StorageAdapter>).filterTexts(...given),
       }),
       transaction: (options, work) => inner.transaction(options, work),
       close: () => inner.close(),

@@ -15,8 +15,7 @@ interface Worker {
   readonly modules: true
   readonly scriptPath: string
   readonly host: string
-  /** From this date on, code may be made from text while a Worker starts. */
-  readonly compatibilityDate: '2025-06-01'
+  readonly compatibilityDate: string
   readonly compatibilityFlags: readonly string[]
 }
 
@@ -31,10 +30,15 @@ beforeAll(async () => {
 })
 afterAll(() => project.close())
 
+// From this date on, code may be made from text while a Worker starts.
+const oldest = '2025-06-01'
+// From this date on, timers are those of Node with `nodejs_compat`. Before, they are numbers.
+const withTimersOfNode = '2026-02-10'
+
 /** Bundles a program as wrangler does, and runs it in workerd while `work` sends requests. */
 async function inWorker(
   text: string,
-  flags: readonly string[],
+  given: Partial<Pick<Worker, 'compatibilityDate' | 'compatibilityFlags'>>,
   work: (address: string) => Promise<void>,
 ): Promise<void> {
   const source = project.write('worker.ts', text)
@@ -55,8 +59,9 @@ async function inWorker(
     modules: true,
     scriptPath: join(project.folder, 'bundle/worker.mjs'),
     host: '127.0.0.1',
-    compatibilityDate: '2025-06-01',
-    compatibilityFlags: flags,
+    compatibilityDate: oldest,
+    compatibilityFlags: [],
+    ...given,
   })
   try {
     await work((await worker.ready).origin)
@@ -66,7 +71,7 @@ async function inWorker(
 }
 
 test('a Worker serves the program of the guide, without anything of Node', async () => {
-  await inWorker(whole, [], expectNotes)
+  await inWorker(whole, {}, expectNotes)
 })
 
 test('a Worker serves beside routes of its own', async () => {
@@ -76,12 +81,16 @@ test('a Worker serves beside routes of its own', async () => {
 import { forWorkers } from './bindings.ts'
 export default forWorkers(service)
 `
-  await inWorker(text, [], async (address) => {
+  await inWorker(text, {}, async (address) => {
     await expectNotes(address)
     expect(await (await fetch(`${address}/other`)).text()).toBe('This route is mine.')
   })
 })
 
-test('a Worker with nodejs_compat serves with API keys', async () => {
-  await inWorker(programText('secured.ts'), ['nodejs_compat'], expectKeys)
-})
+test.each([oldest, withTimersOfNode])(
+  'a Worker with nodejs_compat of %s serves with API keys',
+  async (compatibilityDate) => {
+    const given = { compatibilityDate, compatibilityFlags: ['nodejs_compat'] }
+    await inWorker(programText('secured.ts'), given, expectKeys)
+  },
+)

@@ -6,7 +6,7 @@ import {
   returnedError,
   returnedPage,
   returnedRow,
-} from '../../src/events/served-items.ts'
+} from '../../src/events/reads/served-items.ts'
 import { shownConditions } from '../../src/request/show-conditions.ts'
 import type { Condition, StorageQuery } from '../../src/request/query.ts'
 import { publishCollection } from '../../src/entries/storage.ts'

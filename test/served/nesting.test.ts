@@ -10,7 +10,7 @@ import {
   type CollectionBehaviour,
   type Handlers,
 } from '../../src/entries/index.ts'
-import { joinTransaction } from '../../src/events/join-transaction.ts'
+import { joinTransaction } from '../../src/events/units/join-transaction.ts'
 import { openStage } from '../kit/stage.ts'
 
 const fields = { id: integer(), title: text() } as const

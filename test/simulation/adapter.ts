@@ -10,6 +10,7 @@ import {
 } from '../../src/storage/adapter.ts'
 import { tableName, type Database, type State } from './database.ts'
 import type { Link } from './link.ts'
+import { Violation } from './violation.ts'
 
 /** How a storage serves reads and versions. */
 export interface AdapterOptions {
@@ -39,10 +40,18 @@ export function simulatedStorage(
 ): StorageAdapter {
   const own: OwnCommits = { last: 0, count: 0 }
   const transaction = transactions(database, link, own)
-  const poll = (): Promise<string> => link.call('poll', () => String(database.latest.number))
+  // Only the tables that versions are asked of: with each commit of any table, no caller would be remembered.
+  const poll = (): Promise<string> => link.call('poll', () => String(database.changedOwn))
   const clock = new VersionClock(poll, options.maxStaleness)
+  // Each version that is used, although callers are remembered by some of them only.
+  const checkedVersion: NonNullable<StorageAdapter['version']> = (collections) => {
+    const version = clock.version(collections)
+    const missed = database.firstOwnAfter(Number(String(version).split(' ')[1]))
+    if (version !== undefined && missed !== undefined && link.time - missed > options.maxStaleness)
+      link.breaks(new Violation('A version misses a commit that is older than the bound.'))
+    return version
+  }
   const isPolled = options.versions === 'polled'
-  let isClosed = false
   const stateFor = (collection: PublishedCollection): State => {
     if (options.replicaLag === 0 || isOwn(collection)) return database.latest
     return database.stateAt(link.time - options.replicaLag * link.random.next(), own.last)
@@ -58,24 +67,23 @@ export function simulatedStorage(
     },
     open: (collections) => link.call('open', () => database.open(collections)),
     filter: async (collection, query) => {
-      if (isClosed) throw closed()
+      link.requireOpen(`filter of ${collection.table}`)
       return link.call('filter', () => database.read(stateFor(collection), collection, query))
     },
-    version: isPolled ? clock.version : sharedVersion(database, link, own, options.maxStaleness),
+    version: isPolled ? checkedVersion : sharedVersion(database, link, own, options.maxStaleness),
     transaction: async (kind, work) => {
-      if (isClosed) throw closed()
+      link.requireOpen('transaction')
       return (isPolled ? clock.counting(transaction) : transaction)(kind, work)
     },
     close: () => {
-      isClosed = true
       clock.stop()
       link.close()
     },
   }
 }
 
-function closed(): StorageError {
-  return new StorageError('unavailable', { message: 'the storage is closed' })
+function lost(): StorageError {
+  return new StorageError('unavailable', { message: 'the connection is lost' })
 }
 
 /** Returns the version of a file: own commits count at once, others once the version is asked again. */
@@ -116,7 +124,7 @@ function transactions(
       own.count += 1
     }
     const run = <Result>(what: string, statement: () => Result): Promise<Result> => {
-      if (session.isEnded && !state.hasCommitted) throw closed()
+      if (session.isEnded && !state.hasCommitted) throw lost()
       if (state.hasCommitted) throw new Error('The transaction has ended.')
       state.hasBegun = true
       return link.call(what, statement, session)

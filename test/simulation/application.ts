@@ -7,8 +7,8 @@ import { pause, runtime } from '../../src/runtime.ts'
 export interface Observer {
   /** Called when an entry is enqueued for delivery. */
   enqueues(nonce: string, lane: string): void
-  /** Called when a delivery is sent. Throws if it fails. */
-  delivers(nonce: string, lane: string): Promise<void>
+  /** Called when a delivery is sent. Returns the milliseconds that it takes. Throws if it fails. */
+  delivers(nonce: string, lane: string): number
   delivered(nonce: string, lane: string): void
   /** Called when a release is built. Returns the milliseconds that it takes. */
   builds(releaseId: string): number
@@ -26,18 +26,26 @@ export interface Program {
 /** The milliseconds after which a worker that does not respond is lost. */
 export const lease = 3_000
 
+/** The work that processes do, and that waits for them. */
+export interface Loads {
+  /** How many deliveries and builds a process runs at a time. */
+  readonly workers: number
+  /** How many releases may be queued. */
+  readonly queueLimit: number
+}
+
 /** Creates what one process serves. */
-export function program(observer: Observer): Program {
+export function program(observer: Observer, { workers, queueLimit }: Loads): Program {
   const outbox = createOutbox({
     endpoints: {
       tell: {
         deliver: async ({ nonce, lane }: { readonly nonce: string; readonly lane: string }) => {
-          await observer.delivers(nonce, lane)
+          await pause(observer.delivers(nonce, lane))
           observer.delivered(nonce, lane)
         },
       },
     },
-    ...{ lease, callTimeout: lease / 2, pollInterval: 400, attempts: 100, maxLost: 100 },
+    ...{ lease, callTimeout: lease / 2, pollInterval: 400, attempts: 100, maxLost: 100, workers },
     backOff: { first: 100, max: 2_000 },
   })
   const applications = bank(observer, outbox)
@@ -54,6 +62,7 @@ export function program(observer: Observer): Program {
       },
     },
     ...{ lease, pollInterval: 500, serial: true, idempotencyKeys: true, attempts: 100 },
+    ...{ workers, queueLimit },
   })
   return { applications, outbox, deployment }
 }
@@ -120,10 +129,22 @@ function bank(observer: Observer, outbox: ReturnType<typeof createOutbox>) {
       },
     },
   )
-  const gauges = defineCollection({
-    key: 'gaugeId',
-    concurrency: { ifMatch: 'required' },
-    fields: { gaugeId: text({ maxLength: 10 }), value: integer({ required: true }) },
+  // With a handler, its items are read first, and updates of one item wait for each other.
+  const gauges = defineCollection(
+    {
+      key: 'gaugeId',
+      concurrency: { ifMatch: 'required' },
+      fields: { gaugeId: text({ maxLength: 10 }), value: integer({ required: true }) },
+    },
+    { events: { Update: { before: () => undefined } } },
+  )
+  // No code of the application is called, so that the service may repeat a transaction.
+  const marks = defineCollection({
+    key: 'markId',
+    fields: {
+      markId: integer({ generated: 'database' }),
+      nonce: text({ required: true, maxLength: 60 }),
+    },
   })
   const reports = defineCollection({
     key: 'reportId',
@@ -131,6 +152,9 @@ function bank(observer: Observer, outbox: ReturnType<typeof createOutbox>) {
     fields: { reportId: text({ maxLength: 10 }), words: text() },
   })
   return {
-    bank: { collections: { notes, mine, totals, entries, gauges, reports }, idempotencyKeys: true },
+    bank: {
+      collections: { notes, mine, totals, entries, gauges, marks, reports },
+      idempotencyKeys: true,
+    },
   }
 }

@@ -1,6 +1,6 @@
 import { send, type ClientReply, type ClientRequest } from './requests.ts'
 import { createOwner, type Owner } from './scheduler.ts'
-import { promise } from './violation.ts'
+import { promise, Violation } from './violation.ts'
 import type { World } from './world.ts'
 
 /** A client that repeats its requests until it has an answer. */
@@ -37,9 +37,12 @@ export class Client {
     return `${this.name}-${++this.#actions}`
   }
 
-  /** Sends a request once, to any process. */
-  async once(request: ClientRequest, key = this.key): Promise<ClientReply & { at: string }> {
-    const machine = this.owner.random.pick(this.world.machines)
+  /** Sends a request once, to any process or to that of a machine. */
+  async once(
+    request: ClientRequest,
+    key = this.key,
+    machine = this.owner.random.pick(this.world.machines),
+  ): Promise<ClientReply & { at: string }> {
     const headers = { 'x-api-key': key, ...request.headers }
     const { running } = machine
     const reply = await send(this.world.scheduler, this.owner, running, { ...request, headers })
@@ -72,6 +75,17 @@ export class Client {
     }
   }
 
+  /** Breaks a promise if an error is not one that a repetition may avoid. */
+  #requireUnavailable(what: string, error: unknown): void {
+    const { kind, status } = Object(error) as { readonly kind?: unknown; readonly status?: unknown }
+    if (kind === 'unavailable' || status === 503) return
+    // Thrown in an event, it ends the simulation.
+    this.world.scheduler.after(0, this.owner, `has an error of ${what}`, () => {
+      const broken = { what, error: String(error) }
+      throw new Violation('A call in process fails although storage is available.', broken)
+    })
+  }
+
   /** Runs work in a process, in its own event, until it has succeeded. */
   async inProcess<Result>(
     what: string,
@@ -92,7 +106,10 @@ export class Client {
         scheduler.after(0.1, running.owner, what, () => {
           work(running).then(
             (result) => answer({ result }),
-            () => answer(undefined),
+            (error: unknown) => {
+              this.#requireUnavailable(what, error)
+              answer(undefined)
+            },
           )
         })
       })
@@ -102,7 +119,8 @@ export class Client {
   }
 }
 
-function isDefinite({ status, headers }: ClientReply): boolean {
+/** Returns whether a reply says what has become of a request. */
+export function isDefinite({ status, headers }: ClientReply): boolean {
   if (status === 0 || status === 429 || status === 503) return false
   return status !== 409 || headers['Retry-After'] === undefined
 }

@@ -1,7 +1,7 @@
 import type { TableView } from '../../src/storage/memory/table.ts'
-import { lease } from './application.ts'
+import type { Loads } from './application.ts'
 import type { Database, State } from './database.ts'
-import type { Process } from './machine.ts'
+import { JobChecks } from './job-checks.ts'
 import type { Owner } from './scheduler.ts'
 import { promise } from './violation.ts'
 
@@ -11,25 +11,27 @@ type Values = Readonly<Record<string, unknown>>
 interface Sent {
   readonly lane: string
   readonly enqueuedAt: number
+  /** The process that has enqueued it. */
+  readonly by: Owner
   committedAt: number | undefined
   begun: boolean
   finished: boolean
 }
 
-type Builder = Pick<Process, 'owner' | 'link'>
-
 /** What must hold in each committed state, whatever has happened: checked with each commit. */
 export class CommitChecks {
   readonly #database: Database
   readonly #nonces = new Set<string>()
+  readonly #marks = new Set<string>()
   readonly #removed = new Set<string>()
   readonly #sent = new Map<string, Sent[]>()
-  readonly #builders = new Map<string, readonly Builder[]>()
+  readonly jobs: JobChecks
   /** How far the wall clocks of processes may differ. */
   clockDifference = 0
 
-  constructor(database: Database) {
+  constructor(database: Database, { queueLimit }: Pick<Loads, 'queueLimit'>) {
     this.#database = database
+    this.jobs = new JobChecks(queueLimit)
     database.onCommit = (views, state) => this.#check(views, state)
   }
 
@@ -38,14 +40,26 @@ export class CommitChecks {
     return this.#nonces.has(nonce)
   }
 
+  /** Returns whether a mark is stored. */
+  hasMark(nonce: string): boolean {
+    return this.#marks.has(nonce)
+  }
+
   /** Returns the keys of notes that have been removed. */
   get removedNotes(): ReadonlySet<string> {
     return this.#removed
   }
 
   /** Called by the handler that enqueues a delivery; again if its transaction is repeated. */
-  enqueues(nonce: string, lane: string, time: number): void {
-    const entry = { lane, enqueuedAt: time, committedAt: undefined, begun: false, finished: false }
+  enqueues(nonce: string, lane: string, { time, by }: { time: number; by: Owner }): void {
+    const entry = {
+      lane,
+      by,
+      enqueuedAt: time,
+      committedAt: undefined,
+      begun: false,
+      finished: false,
+    }
     this.#sent.set(nonce, [...(this.#sent.get(nonce) ?? []), entry])
   }
 
@@ -58,7 +72,9 @@ export class CommitChecks {
     for (const [other, attempts] of this.#sent) {
       const first = attempts.find(({ committedAt }) => committedAt !== undefined)
       if (first?.lane !== lane || first.finished || first === own) continue
-      const isEarlier = (first.committedAt as number) + this.clockDifference + 2 < own.enqueuedAt
+      // A process never goes back, whatever its clock does.
+      const difference = first.by === own.by ? 0 : this.clockDifference + 2
+      const isEarlier = (first.committedAt as number) + difference < own.enqueuedAt
       promise(!isEarlier, 'A delivery is sent before an earlier one of its lane.', { nonce, other })
     }
   }
@@ -66,21 +82,6 @@ export class CommitChecks {
   delivered(nonce: string): void {
     const own = this.#committed(nonce)
     if (own !== undefined) own.finished = true
-  }
-
-  /** Called when a process begins a build: no other process that is well may be building it. */
-  builds(releaseId: string, process: Builder, time: number): void {
-    for (const { owner, link } of this.#builders.get(releaseId) ?? []) {
-      const isWell =
-        owner.isAlive && owner !== process.owner && link.troubledUntil + 2 * lease < time
-      promise(!isWell, 'A release is built again, although its worker is well.', { releaseId })
-    }
-    this.#builders.set(releaseId, [...(this.#builders.get(releaseId) ?? []), process])
-  }
-
-  built(releaseId: string, owner: Owner): void {
-    const others = this.#builders.get(releaseId)?.filter((builder) => builder.owner !== owner)
-    this.#builders.set(releaseId, others ?? [])
   }
 
   /** Returns the nonces of committed entries whose delivery was never finished. */
@@ -96,8 +97,9 @@ export class CommitChecks {
     for (const view of views) {
       const { table } = view.table.collection
       if (table === 'entries') this.#checkEntries(view, state)
+      if (table === 'marks') this.#checkMarks(view)
       if (table === 'gauges') checkGauges(view, state)
-      if (table === 'rowgate_releases') checkReleases(view, state)
+      this.jobs.check(view, state)
       if (table === 'notes')
         for (const [key, row] of view.changes) if (row === null) this.#removed.add(key)
     }
@@ -111,6 +113,14 @@ export class CommitChecks {
       this.#nonces.add(nonce)
       const attempt = this.#sent.get(nonce)?.at(-1)
       if (attempt !== undefined) attempt.committedAt = state.at
+    }
+  }
+
+  #checkMarks(view: TableView): void {
+    for (const row of view.changes.values()) {
+      const nonce = String(row?.['nonce'])
+      promise(!this.#marks.has(nonce), 'A request that was sent once has two effects.', row)
+      this.#marks.add(nonce)
     }
   }
 
@@ -137,15 +147,4 @@ function checkGauges(view: TableView, state: State): void {
     const isNext = Number(row['value']) === Number(last['value']) + 1
     promise(isNext, 'An update of an older version is stored.', { last, row, at: state.at })
   }
-}
-
-function checkReleases(view: TableView, state: State): void {
-  for (const [key, row] of view.changes) {
-    const last = before(view, key)
-    const hasEnded = last?.['status'] === 'built' || last?.['status'] === 'failed'
-    promise(!hasEnded || row === null, 'A release that has ended is changed.', { last, row })
-  }
-  const rows = [...(state.tables.get('rowgate_releases')?.rows.values() ?? [])]
-  const building = rows.filter((row) => row['status'] === 'building')
-  promise(building.length <= 1, 'A serial solution builds two releases at a time.', building)
 }

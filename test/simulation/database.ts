@@ -12,6 +12,8 @@ import {
 import type { StoragePage, StorageQuery } from '../../src/storage/adapter.ts'
 import { Session } from './session.ts'
 
+const ownTables = ['rowgate_users', 'rowgate_keys']
+
 /** All rows after a commit. They do not change any more. */
 export interface State {
   readonly number: number
@@ -31,6 +33,7 @@ interface Lock {
  */
 export class Database {
   readonly #states: State[] = [{ number: 0, at: 0, tables: new Map() }]
+  readonly #ownCommits: { readonly number: number; readonly at: number }[] = []
   readonly #locks = new Map<string, Lock>()
   /** The last number that was generated for each table. They are not rolled back. */
   readonly sequences = new Map<string, bigint>()
@@ -42,6 +45,16 @@ export class Database {
 
   get latest(): State {
     return this.#states[this.#states.length - 1] as State
+  }
+
+  /** The number of the last commit that changed users or keys. */
+  get changedOwn(): number {
+    return this.#ownCommits.at(-1)?.number ?? 0
+  }
+
+  /** Returns the time of the first commit of users or keys after one; undefined if there is none. */
+  firstOwnAfter(number: number): number | undefined {
+    return this.#ownCommits.find((commit) => commit.number > number)?.at
   }
 
   /** Creates the tables that do not exist. */
@@ -115,6 +128,8 @@ export class Database {
       this.changed.set(name, number + 1)
     }
     const state = { number: number + 1, at, tables: next }
+    const names = written.map((view) => tableName(view.table.collection))
+    if (names.some((name) => ownTables.includes(name))) this.#ownCommits.push(state)
     this.#states.push(state)
     this.onCommit(written, state)
   }

@@ -6,8 +6,12 @@ export interface FaultRates {
   /** A connection is lost before its call reaches the database, or after it was executed. */
   readonly lostBefore: number
   readonly lostAfter: number
+  /** The same after a commit: the process does not know whether it was executed. */
+  readonly lostCommit: number
   /** A statement takes up to some seconds. */
   readonly slow: number
+  /** The same for the polls of versions: one that is late must not extend what is remembered. */
+  readonly slowPolls: number
   /** A transaction is undone as a conflict. */
   readonly conflict: number
   /** The mean time between the crashes of processes, between suspensions, and between failures of the network. */
@@ -23,18 +27,21 @@ export interface FaultRates {
 /** Chooses how often each fault happens: some simulations have few kinds of faults, and some have many. */
 export function chooseRates(random: Random, forgets: boolean): FaultRates {
   const none = random.chance(0.15) ? 1 : 0.4
-  const rate = (most: number): number => (random.chance(none) ? 0 : most * random.next() ** 2)
+  const rate = (most: number): number => (random.chance(none) ? 0 : most * random.next())
   const every = (least: number): number =>
     random.chance(none) ? Infinity : least * (1 + 9 * random.next())
   return {
     lostBefore: rate(0.02),
     lostAfter: rate(0.02),
-    slow: rate(0.02),
-    conflict: rate(0.03),
-    crashEvery: every(1_500),
+    lostCommit: rate(0.1),
+    slow: rate(0.03),
+    slowPolls: rate(0.9),
+    conflict: rate(0.1),
+    // What a process loses step by step shows only if it lives for long.
+    crashEvery: every(random.pick([1_500, 15_000])),
     freezeEvery: every(1_500),
     cutEvery: every(1_500),
-    clockEvery: every(3_000),
+    clockEvery: every(random.pick([200, 1_000])),
     forgets: forgets ? 0.01 : 0,
   }
 }

@@ -30,9 +30,9 @@ export class Link {
   cutUntil = 0
   /** The time until which other processes may not hear of this one in time. */
   troubledUntil = 0
-  /** The number of calls that were made after `close`. */
-  callsAfterClose = 0
-  #isClosed = false
+  /** The calls that were made after `close`. */
+  readonly callsAfterClose: string[] = []
+  isClosed = false
 
   constructor(dependencies: LinkDependencies) {
     this.#on = dependencies
@@ -46,19 +46,36 @@ export class Link {
     return this.#on.server.random
   }
 
+  /** Rejects a call of a storage that is closed. */
+  requireOpen(what: string): void {
+    if (!this.isClosed) return
+    this.callsAfterClose.push(what)
+    throw new StorageError('unavailable', { message: 'the storage is closed' })
+  }
+
+  /** Ends the simulation with a broken promise that was found in code of the service. */
+  breaks(violation: Violation): void {
+    const { scheduler, server } = this.#on
+    scheduler.after(0, server, 'breaks a promise', () => {
+      throw violation
+    })
+  }
+
   close(): void {
-    this.#isClosed = true
+    this.isClosed = true
   }
 
   /** Executes work at the database, in a transaction or alone. */
   call<Result>(what: string, work: () => Result, session?: Session): Promise<Result> {
-    if (this.#isClosed) this.callsAfterClose += 1
+    if (this.isClosed) this.callsAfterClose.push(what)
     const { scheduler, server, process } = this.#on
     return new Promise<Result>((resolve, reject) => {
       const answer = (settle: () => void, way = this.#latency()): void => {
         scheduler.after(way, process, `has ${what}`, settle)
       }
       const lose = (isExecuted: boolean): void => {
+        // A connection that is lost delivers no further statements, although the server keeps its rows locked for longer.
+        session?.fail()
         scheduler.after(lossNoticedAfter, server, 'notices a loss', () => session?.rollback())
         const text = isExecuted ? 'lost after it' : 'lost before it'
         const error = new StorageError('unavailable', { message: `${what}: ${text}` })
@@ -72,23 +89,25 @@ export class Link {
       }
       const { random } = server
       const { choices, rates } = this.#on
-      // A poll that is late must not extend what is remembered.
-      const slow = what === 'poll' ? 20 * rates.slow : rates.slow
-      const wait = choices.fault(random, ['slow', slow], what) ? 4_000 * random.next() : 0
+      const slow = what === 'poll' ? rates.slowPolls : rates.slow
+      const wait = choices.fault(random, ['slow', slow], what)
+        ? random.pick([500, 8_000]) * random.next()
+        : 0
+      const isSlowBefore = random.chance(0.5)
       this.#isTroubledFor(wait)
       const execute = (): void => {
         // What a crashed process has sent may be lost with it.
         if (!process.isAlive && random.chance(0.5)) return
         this.#execute(what, session, work, {
           done: (result) => {
-            if (this.#isLost('lostAfter', what)) lose(true)
-            else answer(() => resolve(result))
+            if (this.#isLost(what === 'commit' ? 'lostCommit' : 'lostAfter', what)) lose(true)
+            else answer(() => resolve(result), (isSlowBefore ? 0 : wait) + this.#latency())
           },
           failed: (error) => answer(() => reject(error)),
         })
       }
       scheduler.after(
-        wait + this.#latency(),
+        (isSlowBefore ? wait : 0) + this.#latency(),
         server,
         `executes ${what} of ${process.name}`,
         execute,
@@ -166,7 +185,7 @@ export class Link {
     })
   }
 
-  #isLost(kind: 'lostBefore' | 'lostAfter', what: string): boolean {
+  #isLost(kind: 'lostBefore' | 'lostAfter' | 'lostCommit', what: string): boolean {
     const { scheduler, server, choices, rates } = this.#on
     const isLost =
       this.cutUntil > scheduler.time || choices.fault(server.random, [kind, rates[kind]], what)

@@ -2,17 +2,21 @@ import { createService, type Service } from '../../src/entries/index.ts'
 import { apiKeys } from '../../src/entries/security.ts'
 import type { ServiceReply, ServiceRequest } from '../../src/request/request.ts'
 import { simulatedStorage, type AdapterOptions } from './adapter.ts'
-import { program, type Observer } from './application.ts'
+import { program, type Loads, type Observer } from './application.ts'
 import { Link, type LinkDependencies } from './link.ts'
 import { createOwner, type Owner } from './scheduler.ts'
+
+// What a service has left running shows in this time.
+const lingersFor = 12_000
 
 /** What a process is made of. */
 export interface MachineDependencies extends Omit<LinkDependencies, 'process'> {
   readonly seed: string
   readonly storage: AdapterOptions
+  readonly loads: Loads
   readonly observer: (process: Pick<Process, 'owner' | 'link'>) => Observer
-  /** Called when a service has closed. */
-  readonly closed: (process: Process) => void
+  /** Called some seconds after a service has closed, with the requests that had no response then. */
+  readonly closed: (process: Process, unanswered: readonly Waiting[]) => void
   readonly report: (machine: string, observation: unknown) => void
 }
 
@@ -29,6 +33,8 @@ export interface Process {
   readonly link: Link
   readonly service: Service<object>
   readonly waiting: Set<Waiting>
+  readonly startedAt: number
+  isClosing: boolean
 }
 
 /** A machine on which a process of the service runs, crashes and is started again. */
@@ -49,7 +55,8 @@ export class Machine {
     const owner = createOwner(seed, `${this.name}${++this.#starts}`)
     scheduler.after(1, owner, 'starts', () => {
       const link = new Link({ ...this.#on, process: owner })
-      const { applications, outbox, deployment } = program(this.#on.observer({ owner, link }))
+      const observer = this.#on.observer({ owner, link })
+      const { applications, outbox, deployment } = program(observer, this.#on.loads)
       const service = createService({
         applications: { ...applications, ...deployment.applications },
         storage: simulatedStorage(this.#on.database, link, this.#on.storage),
@@ -61,16 +68,15 @@ export class Machine {
         outbox,
         report: (observation) => this.#on.report(owner.name, observation),
       })
-      this.running = { owner, link, service, waiting: new Set() }
+      const state = { waiting: new Set<Waiting>(), startedAt: scheduler.time, isClosing: false }
+      this.running = { owner, link, service, ...state }
     })
   }
 
   /** Ends the process without warning. */
   crash(): void {
     if (this.running === undefined) return
-    const { owner, link } = this.running
-    owner.isAlive = false
-    link.crashed()
+    end(this.running)
     this.running = undefined
   }
 
@@ -81,13 +87,19 @@ export class Machine {
     if (running === undefined) return
     const { owner, service } = running
     scheduler.after(0, owner, 'closes', () => {
+      running.isClosing = true
       const since = scheduler.time
       const entry = { what: 'close', since }
       running.waiting.add(entry)
       void service.close().then(() => {
         if (this.running !== running) return
-        this.#on.closed(running)
-        this.crash()
+        this.running = undefined
+        running.waiting.delete(entry)
+        const late = [...running.waiting].filter((waiting) => waiting.since < since)
+        scheduler.after(lingersFor, this.#on.server, `ends ${owner.name}`, () => {
+          this.#on.closed(running, late)
+          end(running)
+        })
         scheduler.after(50, this.#on.server, `restarts ${this.name}`, () => {
           if (this.running === undefined) this.start()
         })
@@ -103,6 +115,11 @@ export class Machine {
     running.link.troubledUntil = Math.max(running.link.troubledUntil, running.owner.frozenUntil)
     for (const waiting of running.waiting) waiting.since += milliseconds
   }
+}
+
+function end({ owner, link }: Process): void {
+  owner.isAlive = false
+  link.crashed()
 }
 
 /** Passes a request to a process, and its reply on. */

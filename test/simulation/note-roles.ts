@@ -52,10 +52,17 @@ export async function keepNotes(client: Client): Promise<void> {
   })
 }
 
+/** Reads the notes of a client that has none, with the same requests as those that have some. */
+export function listNone(client: Client): Promise<void> {
+  return client.actUntilEnd(() => listNotes(client))
+}
+
 /** Reads all notes of the client: the same target as that of other clients. */
 async function listNotes(client: Client): Promise<void> {
+  const machine = client.owner.random.pick(client.world.machines)
   for (let round = 0; round < 2; round++) {
-    const { status, body } = await client.once({ method: 'GET', path: '/bank/mine?$limit=5' })
+    const request = { method: 'GET', path: '/bank/mine?$limit=5' } as const
+    const { status, body } = await client.once(request, client.key, machine)
     if (status === 200) requireOwn(client, body)
   }
 }
@@ -95,10 +102,12 @@ export function walkNotes(client: Client): Promise<void> {
     const { scheduler, database, checks } = world
     const before = database.stateAt(scheduler.time - world.staleness() - 1, 0).tables.get('notes')
     const found = new Map<string, number>()
+    // The owner of a note never changes, and many notes have the same one.
+    const sort = client.owner.random.pick(['', '&$sort=owner', '&$sort=-owner'])
     let after: string | undefined
     do {
       const cursor = after === undefined ? '' : `&$after=${encodeURIComponent(after)}`
-      const path = `/bank/notes?$limit=7${cursor}`
+      const path = `/bank/notes?$limit=7${sort}${cursor}`
       const { body, headers } = await client.definitely({ method: 'GET', path }, [200])
       const { items } = body as { items: readonly { noteId: string }[] }
       for (const { noteId } of items) found.set(noteId, (found.get(noteId) ?? 0) + 1)

@@ -20,9 +20,11 @@ export interface ClientReply {
   readonly body: Readonly<Record<string, unknown>>
   /** The time at which the request arrived at the process; undefined if it has not. */
   readonly arrivedAt: number | undefined
+  /** What the wall clock of the process showed meanwhile, first and last; undefined if it was changed. */
+  readonly clocks: readonly [number, number] | undefined
 }
 
-const nothing: Omit<ClientReply, 'arrivedAt'> = { status: 0, headers: {}, body: {} }
+const nothing: Omit<ClientReply, 'arrivedAt' | 'clocks'> = { status: 0, headers: {}, body: {} }
 
 /** Sends a request of a client to a process, over a network that takes time. Gives up after a time of the client. */
 export function send(
@@ -36,24 +38,33 @@ export function send(
   return new Promise((resolve) => {
     const patience = random.chance(0.1) ? 50 + 500 * random.next() : 30_000
     const late = scheduler.after(patience, client, 'gives up', () => {
-      resolve({ ...nothing, arrivedAt })
+      resolve({ ...nothing, arrivedAt, clocks: undefined })
     })
     if (process === undefined) return
     const what = `receives ${request.method} ${request.path}`
     scheduler.after(0.1 + random.next(), process.owner, what, () => {
-      arrivedAt = scheduler.time
-      handle(process, serviceRequest(request), arrivedAt, (reply) => {
+      const since = scheduler.time
+      arrivedAt = since
+      const first = scheduler.wallClock(process.owner)
+      handle(process, serviceRequest(request), since, (reply) => {
+        const isSteady = process.owner.clockChangedAt < since
+        const last = scheduler.wallClock(process.owner)
+        const clocks = isSteady ? ([first, last] as const) : undefined
         const latency = 0.1 + random.next()
         scheduler.after(latency, client, `receives ${reply.status}`, () => {
           scheduler.cancel(late)
-          resolve({ ...readReply(reply), arrivedAt })
+          resolve({ ...readReply(reply), arrivedAt, clocks })
         })
       })
     })
   })
 }
 
-function readReply({ status, headers, body }: ServiceReply): Omit<ClientReply, 'arrivedAt'> {
+function readReply({
+  status,
+  headers,
+  body,
+}: ServiceReply): Omit<ClientReply, 'arrivedAt' | 'clocks'> {
   promise(status !== 500, 'A request responds 500.', body)
   return { status, headers, body: body === '' ? {} : (JSON.parse(body) as ClientReply['body']) }
 }

@@ -1,7 +1,8 @@
 import { system } from '../../src/entries/index.ts'
+import { buildNow, queueReleases } from './build-roles.ts'
 import type { Client } from './client.ts'
-import { changeRoles, rotateKeys } from './key-roles.ts'
-import { keepNotes, walkNotes } from './note-roles.ts'
+import { changeRoles, outliveKeys, rotateKeys } from './key-roles.ts'
+import { keepNotes, listNone, walkNotes } from './note-roles.ts'
 import { promise } from './violation.ts'
 
 /** What a client does until the simulation ends. */
@@ -11,8 +12,8 @@ interface InProcess {
   collection(application: string, name: string): { insert(values: object): Promise<unknown> }
 }
 
-const lanes = ['a', 'b', 'c']
-const gauges = ['g1', 'g2']
+export const lanes = ['a', 'b', 'c']
+export const gauges = ['g1', 'g2']
 
 /** The clients by name. Each is a user with a key. */
 export const roles: Readonly<Record<string, Role>> = {
@@ -27,12 +28,24 @@ export const roles: Readonly<Record<string, Role>> = {
   kim: queueReleases,
   ivy: rotateKeys,
   jon: changeRoles,
+  lea: outliveKeys,
+  max: addMarks,
+  ned: buildNow,
+  pia: buildNow,
+  rob: countUp,
+  sam: listNone,
+  zoe: rotateKeys,
 }
+
+/** The clients of a quiet simulation, in which callers are remembered for long. */
+export const quietRoles: readonly string[] = ['ivy', 'jon', 'lea', 'sam', 'zoe']
 
 const rolesOfUsers: Readonly<Record<string, readonly string[]>> = {
   gus: ['Auditor'],
   hal: ['Deployment'],
   kim: ['Deployment'],
+  ned: ['Deployment'],
+  pia: ['Deployment'],
   jon: ['Reader'],
 }
 
@@ -65,7 +78,7 @@ export async function prepare(admin: Client): Promise<void> {
 function addEntries(client: Client): Promise<void> {
   return client.actUntilEnd(async () => {
     const nonce = client.nonce()
-    const body = { lane: client.owner.random.pick(lanes), nonce }
+    const body = { lane: client.owner.random.pick(client.world.lanes), nonce }
     const request = { method: 'POST', path: '/bank/entries', body } as const
     // Without a key it is sent once, so that it may have no effect.
     const isKeyed = client.owner.random.chance(0.7)
@@ -103,21 +116,12 @@ function countUp(client: Client): Promise<void> {
   })
 }
 
-/** Queues builds, and reads their state. */
-function queueReleases(client: Client): Promise<void> {
+/** Adds rows that no code of the application sees: each request is sent once. */
+function addMarks(client: Client): Promise<void> {
   return client.actUntilEnd(async () => {
-    const body = { solutionId: 's', version: client.nonce() }
-    const reply = await client.definitely(
-      { method: 'POST', path: '/svc-deploy/release-queue', body },
-      [200, 409],
-    )
-    const releases = client.world.database
-      .rows('rowgate_releases')
-      .filter(({ version }) => version === body.version)
-    promise(releases.length <= 1, 'A request with an idempotency key has two effects.', releases)
-    // 409: the effect of the request is not known.
-    const isKnown = reply.status === 200
-    promise(!isKnown || releases.length === 1, 'An acknowledged write does not exist.', reply)
-    await client.sleep(client.owner.random.between(10, 1_500))
+    const nonce = client.nonce()
+    const { status } = await client.once({ method: 'POST', path: '/bank/marks', body: { nonce } })
+    const isStored = client.world.checks.hasMark(nonce)
+    promise(status !== 200 || isStored, 'An acknowledged write does not exist.', { nonce })
   })
 }

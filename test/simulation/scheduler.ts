@@ -11,6 +11,8 @@ export interface Owner {
   frozenUntil: number
   /** Milliseconds that its wall clock differs from the time of the simulation. */
   clockOffset: number
+  /** When its wall clock was changed last. */
+  clockChangedAt: number
   /** The number of events that it waits for. */
   pending: number
 }
@@ -27,7 +29,15 @@ interface Step {
 /** Creates an owner of events. Its random numbers depend on the seed of the simulation and on its name. */
 export function createOwner(seed: string, name: string): Owner {
   const random = new Random(`${seed} ${name}`)
-  return { name, random, isAlive: true, frozenUntil: 0, clockOffset: 0, pending: 0 }
+  return {
+    name,
+    random,
+    isAlive: true,
+    frozenUntil: 0,
+    clockOffset: 0,
+    clockChangedAt: 0,
+    pending: 0,
+  }
 }
 
 const start = Date.parse('2026-01-01T00:00:00Z')
@@ -52,6 +62,16 @@ export class Scheduler {
 
   constructor(world: Owner) {
     this.#current = world
+  }
+
+  /** Returns the wall clock of a process: milliseconds since 1970. */
+  wallClock({ clockOffset }: Owner): number {
+    return Math.floor(start + this.time + clockOffset)
+  }
+
+  /** Sets the wall clock of a process to a difference from the time of the simulation. */
+  setClock(owner: Owner, clockOffset: number): void {
+    Object.assign(owner, { clockOffset, clockChangedAt: this.time })
   }
 
   /** Lets something happen after some milliseconds. */
@@ -139,7 +159,7 @@ export class Scheduler {
     }
     const random = (): Random => this.#current.random
     return {
-      dateNow: () => Math.floor(start + this.time + this.#current.clockOffset),
+      dateNow: () => this.wallClock(this.#current),
       performanceNow: () => this.time,
       setTimeout: (callback, milliseconds = 1) =>
         timer(Math.max(1, milliseconds), 'timeout', callback),
@@ -209,7 +229,7 @@ interface Timed {
   readonly milliseconds: number
 }
 
-class SimulatedTimer implements Timer {
+class SimulatedTimer {
   readonly #scheduler: Scheduler
   readonly #owner: Owner
   readonly #given: Timed
@@ -222,14 +242,9 @@ class SimulatedTimer implements Timer {
     this.#step = this.#schedule()
   }
 
-  refresh(): NodeJS.Timeout {
+  refresh(): void {
     this.clear()
     this.#step = this.#schedule()
-    return this as unknown as NodeJS.Timeout
-  }
-
-  unref(): NodeJS.Timeout {
-    return this as unknown as NodeJS.Timeout
   }
 
   clear(): void {

@@ -10,21 +10,22 @@ export interface Smallest extends Failed {
   readonly steps: number
 }
 
-const maxSeconds = 60
+const maxSteps = 500_000
 
 /**
  * Looks for the shortest run that breaks the same promise: fewer events, and fewer of the faults and actions that were
- * chosen. Takes at most a minute.
+ * chosen. Runs at most 500,000 events.
  */
 export async function shrink(options: WorldOptions, found: Failed): Promise<Smallest> {
-  const end = performance.now() + maxSeconds * 1_000
+  let left = maxSteps
   let best: Smallest = { ...found, steps: options.steps }
   const attempt = async (
     steps: number,
     only: ReadonlySet<string> | undefined,
   ): Promise<boolean> => {
-    if (performance.now() > end) return false
+    if (left < 0) return false
     const { world, failure } = await runWorld({ ...options, steps, ...(only && { only }) })
+    left -= world.scheduler.steps
     if (failure?.message !== found.failure.message) return false
     best = { world, failure, steps }
     return true
@@ -40,7 +41,7 @@ export async function shrink(options: WorldOptions, found: Failed): Promise<Smal
     let at = 0
     for (;;) {
       const names = [...best.world.choices.taken.keys()]
-      if (at >= names.length || performance.now() > end) break
+      if (at >= names.length || left < 0) break
       const fewer = new Set([...names.slice(0, at), ...names.slice(at + size)])
       if (!(await attempt(best.steps, fewer))) at += size
     }

@@ -1,12 +1,14 @@
 import { Choices, chooseRates, type FaultRates } from './faults.ts'
 import { Client } from './client.ts'
-import { lease } from './application.ts'
+import { lease, type Loads } from './application.ts'
 import { CommitChecks } from './commit-checks.ts'
 import { Database } from './database.ts'
 import { Machine, type MachineDependencies } from './machine.ts'
+import { loseLast, planFaults } from './planned-faults.ts'
 import { Random } from './random.ts'
 import { createOwner, Scheduler, type Owner } from './scheduler.ts'
-import { prepare, roles, type Role } from './roles.ts'
+import { useEachProcess } from './last-requests.ts'
+import { lanes, prepare, quietRoles, roles, type Role } from './roles.ts'
 import type { AdapterOptions } from './adapter.ts'
 import { promise, Violation } from './violation.ts'
 
@@ -47,6 +49,9 @@ export class World {
   readonly checks: CommitChecks
   readonly rates: FaultRates
   readonly storage: AdapterOptions
+  readonly loads: Loads
+  /** The lanes of its deliveries. With one, processes meet more often. */
+  readonly lanes: readonly string[]
   readonly machines: readonly Machine[]
   /** The API keys of the clients, by user. */
   readonly keys = new Map<string, string>()
@@ -70,11 +75,13 @@ export class World {
     const versions = random.pick(['polled', 'shared'] as const)
     this.storage = {
       versions,
-      maxStaleness: random.pick([0, 1, 50, 1_000]),
+      maxStaleness: random.pick([0, 50, 1_000, 1_000]),
       // A file has no replica.
       replicaLag: versions === 'polled' ? random.pick([0, 0, 20, 500]) : 0,
     }
-    this.checks = new CommitChecks(this.database)
+    this.loads = { workers: random.pick([1, 1, 2, 4]), queueLimit: random.pick([2, 4, 1_000]) }
+    this.lanes = lanes.slice(0, random.pick([1, 3]))
+    this.checks = new CommitChecks(this.database, this.loads)
     const dependencies = this.#dependencies()
     const count = 2 + random.below(3)
     this.machines = Array.from(
@@ -90,8 +97,10 @@ export class World {
     const started = this.#start(new Client(this, 'admin'), prepare)
     await this.#runUntil(() => this.#working.size === 0)
     await started
-    for (const [name, role] of Object.entries(roles)) this.#startRole(name, role)
-    this.#planFaults()
+    const isQuiet = this.#self.random.chance(0.3)
+    for (const [name, role] of Object.entries(roles))
+      if (!isQuiet || quietRoles.includes(name)) this.#startRole(name, role)
+    planFaults(this, this.#self)
     await this.#runUntil(() => scheduler.steps >= this.#steps)
     await this.#settle()
     await this.#close()
@@ -105,7 +114,7 @@ export class World {
 
   #startRole(name: string, role: Role): void {
     const client = new Client(this, name)
-    client.key = this.keys.get(name) ?? ''
+    client.key = this.keys.get(name) ?? this.keys.get('eve') ?? ''
     void this.#start(client, role)
   }
 
@@ -135,16 +144,17 @@ export class World {
   /** Ends all faults, lets clients finish, and checks what must be true then. */
   async #settle(): Promise<void> {
     const { scheduler } = this
+    const startAfter = loseLast(this, this.#self.random)
     this.choices.isCalm = true
     this.isEnding = true
-    for (const machine of this.machines) {
-      if (machine.running === undefined) machine.start()
-    }
+    scheduler.after(startAfter, this.#self, 'starts what is missing', () => {
+      for (const machine of this.machines) if (machine.running === undefined) machine.start()
+    })
     const until = scheduler.time + settleWithin
     const isSettled = (): boolean =>
       this.#working.size === 0 &&
       this.checks.undelivered().length === 0 &&
-      this.#openReleases() === 0
+      this.#openReleases().length === 0
     await this.#runUntil(
       () => scheduler.time > until || (scheduler.steps % 16 === 0 && isSettled()),
     )
@@ -154,16 +164,30 @@ export class World {
       'A client has no answer, although all faults have ended.',
       working,
     )
+    await this.#runLast()
     const undelivered = this.checks.undelivered()
     promise(undelivered.length === 0, 'A committed delivery is not sent.', undelivered)
-    promise(this.#openReleases() === 0, 'A release is neither built nor failed.')
+    const open = this.#openReleases()
+    promise(open.length === 0, 'A release is neither built nor failed.', open)
   }
 
-  #openReleases(): number {
+  /** Uses each process, and waits until what that has left is delivered. */
+  async #runLast(): Promise<void> {
+    this.#startRole('last', useEachProcess)
+    const until = this.scheduler.time + settleWithin
+    const isSettled = (): boolean =>
+      this.#working.size === 0 &&
+      this.checks.undelivered().length === 0 &&
+      this.#openReleases().length === 0
+    await this.#runUntil(() => this.scheduler.time > until || isSettled())
+    promise(this.#working.size === 0, 'A client has no answer, although all faults have ended.')
+  }
+
+  #openReleases(): readonly Readonly<Record<string, unknown>>[] {
     const ended = ['built', 'failed']
     return this.database
       .rows('rowgate_releases')
-      .filter(({ status }) => !ended.includes(String(status))).length
+      .filter(({ status }) => !ended.includes(String(status)))
   }
 
   async #close(): Promise<void> {
@@ -186,13 +210,15 @@ export class World {
     await this.#runUntil(() => scheduler.time > later)
     for (const { owner, link } of running) {
       promise(owner.pending === 0, 'Something runs in a process whose service has closed.', owner)
-      promise(link.callsAfterClose === 0, 'A service that has closed uses storage.', owner)
+      const calls = link.callsAfterClose
+      promise(calls.length === 0, 'A service that has closed uses storage.', { owner, calls })
     }
   }
 
   #checkWaiting(): void {
     const { time } = this.scheduler
     this.database.forgetBefore(time - 60_000)
+    this.checks.jobs.checkWaiting(time, this.#wellSince())
     for (const { running } of this.machines) {
       for (const waiting of running?.waiting ?? []) {
         const isLate = time - waiting.since > answerWithin
@@ -201,40 +227,14 @@ export class World {
     }
   }
 
-  #planFaults(): void {
-    const { random } = this.#self
-    const { crashEvery, freezeEvery, cutEvery, clockEvery } = this.rates
-    const machine = (): Machine => random.pick(this.machines)
-    this.#every(crashEvery, 'crash', () => {
-      const crashed = machine()
-      crashed.crash()
-      this.scheduler.after(random.between(10, 3_000), this.#self, 'restarts', () => {
-        if (crashed.running === undefined) crashed.start()
-      })
+  /** Returns the time since which a process has worked without faults. */
+  #wellSince(): number | undefined {
+    const times = this.machines.flatMap(({ running }) => {
+      if (running === undefined || running.isClosing) return []
+      const { startedAt, link, owner } = running
+      return [Math.max(startedAt, link.troubledUntil, owner.frozenUntil)]
     })
-    this.#every(crashEvery, 'restart', () => machine().restart())
-    this.#every(freezeEvery, 'freeze', () => machine().freeze(random.between(10, 8_000)))
-    this.#every(cutEvery, 'cut', () => {
-      const { running } = machine()
-      if (running !== undefined)
-        running.link.cutUntil = this.scheduler.time + random.between(10, 5_000)
-    })
-    this.#every(clockEvery, 'clock', () => {
-      const { running } = machine()
-      if (running === undefined) return
-      running.owner.clockOffset = random.between(-5_000, 5_000)
-      this.checks.clockDifference = 10_000
-    })
-  }
-
-  #every(milliseconds: number, kind: string, happen: () => void): void {
-    if (milliseconds === Infinity) return
-    const { random } = this.#self
-    const wait = -Math.log(1 - random.next()) * milliseconds
-    this.scheduler.after(wait, this.#self, 'chooses a fault', () => {
-      if (this.choices.fault(random, [kind, 1], 'happens')) happen()
-      if (!this.isEnding) this.#every(milliseconds, kind, happen)
-    })
+    return times.length === 0 ? undefined : Math.min(...times)
   }
 
   #dependencies(): MachineDependencies {
@@ -251,24 +251,29 @@ export class World {
     return {
       ...{ seed: this.seed, scheduler, choices: this.choices, rates: this.rates },
       ...{ database: this.database, server: createOwner(this.seed, 'database') },
-      storage: this.storage,
+      ...{ storage: this.storage, loads: this.loads },
       observer: ({ owner, link }) => ({
-        enqueues: (nonce, lane) => checks.enqueues(nonce, lane, scheduler.time),
-        delivers: async (nonce, lane) => {
+        enqueues: (nonce, lane) =>
+          checks.enqueues(nonce, lane, { time: scheduler.time, by: owner }),
+        delivers: (nonce, lane) => {
           guarded(() => checks.delivers(nonce, lane))
           if (this.choices.fault(random, ['delivery', 0.05], 'fails')) throw new Error('not sent')
+          return random.chance(0.2) ? 800 * random.next() : 1
         },
         delivered: (nonce) => checks.delivered(nonce),
         builds: (releaseId) => {
-          guarded(() => checks.builds(releaseId, { owner, link }, scheduler.time))
-          return random.chance(0.2) ? 3 * lease * random.next() : 400 * random.next()
+          guarded(() => checks.jobs.builds(releaseId, { owner, link }, scheduler.time))
+          return random.chance(0.3) ? 3 * lease * random.next() : 200 * random.next()
         },
-        built: (releaseId) => checks.built(releaseId, owner),
+        built: (releaseId) => checks.jobs.built(releaseId, owner),
       }),
-      closed: ({ link }) => {
-        guarded(() =>
-          promise(link.callsAfterClose === 0, 'A service that has closed uses storage.'),
-        )
+      closed: ({ link }, unanswered) => {
+        guarded(() => {
+          const calls = link.callsAfterClose
+          promise(calls.length === 0, 'A service that has closed uses storage.', calls)
+          const isEarly = unanswered.length > 0
+          promise(!isEarly, 'A service closes before it has responded.', unanswered)
+        })
       },
       report: (machine, observation) => this.#note(machine, observation),
     }

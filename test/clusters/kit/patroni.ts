@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import { freePort } from '../../kit/process.ts'
 import { startProxy, type Proxy } from '../../kit/proxy.ts'
+import { startEtcd, type Etcd } from './etcd.ts'
 import { postgresFolder } from './packages.ts'
 import { serverFolder, startServerProgram, type ServerProgram } from './server-program.ts'
 
@@ -12,6 +13,8 @@ export interface PatroniNode {
   readonly name: string
   /** Its REST interface, behind the proxy. */
   readonly rest: string
+  /** Where its PostgreSQL is, behind the proxy. */
+  readonly postgres: Pick<Proxy, 'host' | 'port'>
   /** Sends a signal to all processes of its PostgreSQL, and with `all` to Patroni as well. */
   signal(name: NodeJS.Signals, all?: boolean): void
   /** Passes nothing on between it and the others. */
@@ -23,12 +26,12 @@ export interface PatroniNode {
 export interface PatroniCluster {
   readonly address: { readonly host: '127.0.0.1'; readonly port: number }
   readonly nodes: readonly PatroniNode[]
-  readonly etcd: ServerProgram
+  readonly etcd: Etcd
   /** Returns the primary. Rejects if there is none. */
   primary(): Promise<PatroniNode>
   /** Makes another node the primary. */
   switchover(): Promise<void>
-  /** Waits until there are one primary and two standbys. */
+  /** Waits until there are one primary and two standbys, one of them synchronous. */
   healthy(): Promise<void>
   stop(): Promise<void>
 }
@@ -85,7 +88,12 @@ function clusterOf(
         const found = await Promise.all(nodes.map(({ rest }) => responds(`${rest}/${role}`)))
         return found.filter(Boolean).length
       }
-      while ((await count('primary')) !== 1 || (await count('replica')) !== nodes.length - 1) {
+      // Without a synchronous standby, there is none to switch to.
+      const isHealthy = async (): Promise<boolean> =>
+        (await count('primary')) === 1 &&
+        (await count('replica')) === nodes.length - 1 &&
+        (await count('synchronous')) === 1
+      while (!(await isHealthy())) {
         if (performance.now() > latest) throw new Error('the cluster is not healthy')
         await pause(500)
       }
@@ -99,36 +107,9 @@ interface StartedNode extends PatroniNode {
   readonly restPort: number
 }
 
-async function startEtcd(): Promise<ServerProgram> {
-  const folder = serverFolder('postgres')
-  const [port, peer] = [await freePort(), await freePort()]
-  const [url, group] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peer}`]
-  return startServerProgram({
-    command: '/usr/bin/etcd',
-    args: [
-      `--data-dir=${join(folder, 'data')}`,
-      `--listen-client-urls=${url}`,
-      `--advertise-client-urls=${url}`,
-      `--listen-peer-urls=${group}`,
-      `--initial-advertise-peer-urls=${group}`,
-      `--initial-cluster=default=${group}`,
-      '--unsafe-no-fsync',
-    ],
-    user: 'postgres',
-    folder,
-    port,
-    // Patroni ends if etcd has not chosen its version yet.
-    check: async () => {
-      const version = await (await fetch(`${url}/version`)).text()
-      if (!/"etcdcluster":"\d/.test(version)) throw new Error(version)
-    },
-    end: 'SIGTERM',
-  })
-}
-
 async function startNode(
   name: string,
-  etcd: ServerProgram,
+  etcd: Etcd,
   ends: (() => Promise<void>)[],
 ): Promise<StartedNode> {
   const folder = serverFolder('postgres')

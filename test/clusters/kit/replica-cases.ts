@@ -123,6 +123,36 @@ export function describeReplica(servers: () => ReplicatedServers): ReplicaStage 
   }
   const { start, isUsed } = stage
 
+  test('is used again as soon as it responds, after requests that have ended before', async () => {
+    const { replica, storage } = servers()
+    const address = await startProxy(replica)
+    onTestFinished(() => address.stop())
+    let used = 0
+    const service = createService({
+      applications: { app: { collections: { notes } } },
+      storage: storage(address, { replicaWait: 2_000 }, () => {
+        used += 1
+      }),
+      security: openAccess(),
+      requestTimeout: 300,
+      report: false,
+    })
+    onTestFinished(() => service.close())
+    await service.ready()
+    const read = async () => (await send(service, { method: 'GET', path: '/notes' })).status
+    expect(await read()).toBe(200)
+    address.hold()
+    expect(await read()).toBe(503)
+    address.resume()
+    const before = used
+    // A replica that is lost is not tried for a second.
+    const timesUsed = async () => {
+      expect(await read()).toBe(200)
+      return used
+    }
+    await expect.poll(timesUsed, { timeout: 900 }).toBeGreaterThan(before)
+  })
+
   test('shows every write of the process at once', async () => {
     let used = 0
     const { replica, storage } = servers()

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { startPeer, type HostilePeer } from '../../kit/hostile-peer.ts'
 import { programs } from '../../kit/programs.ts'
+import { resetSocket } from '../../kit/reset-socket.ts'
 
 const callers = ['any address', 'some addresses', 'stream', 'token', 'keys', 'client'] as const
 
@@ -39,7 +40,7 @@ describe.each(callers)('with the caller %s', (caller) => {
 
 const json = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
 const codings = (count: number): string => `content-encoding: ${'gzip, '.repeat(count - 1)}gzip\r\n`
-const reset = (socket: Socket): void => void setTimeout(() => socket.resetAndDestroy(), 50)
+const reset = (socket: Socket): void => void setTimeout(resetSocket, 50, socket)
 const stay = (): void => undefined
 const close = (socket: Socket): void => void socket.end()
 

@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { createWork } from '../../../src/consume/openapi/document.ts'
+import { createWork, type DocumentObject } from '../../../src/consume/openapi/document.ts'
 import { importOpenApi } from '../../../src/consume/openapi/import-openapi.ts'
+import { ResponseSchemas } from '../../../src/consume/openapi/response-schemas.ts'
+import { wholes } from '../../../src/consume/openapi/schema-whole.ts'
 import { uniqueNames } from '../../../src/consume/openapi/typescript-text.ts'
 import { rejection } from '../calls.ts'
 
@@ -54,6 +56,27 @@ describe('a document is rejected', { timeout: 60_000 }, () => {
     const parameters = times(1_000, (at) => ({ name: `q${at}`, in: 'query', schema: named('E') }))
     const document = documentOf({}, { schemas: { E: schema } }, { parameters })
     const error = await rejection(importOpenApi(fileOf(document)))
+    expect(error.message).toMatch(/its references lead to more than 2000000 schemas and values/)
+  })
+
+  const membersOf = (count: number, part = '') =>
+    Object.fromEntries(times(count, (at) => [`p${part}_${at}`, true]))
+  const closed = { type: 'object', additionalProperties: false }
+
+  test.each([
+    ['references to one closed schema with as many properties', times(300, () => named('Closed'))],
+    [
+      'closed parts with as many patterns each',
+      times(200, (at) => ({ ...closed, patternProperties: membersOf(200, `${at}`) })),
+    ],
+    [
+      'closed parts with as many properties each',
+      times(200, (at) => ({ ...closed, properties: membersOf(200, `${at}`) })),
+    ],
+  ])('whose responses are checked, and have hundreds of %s', async (_what, allOf) => {
+    const schemas = { Closed: { ...closed, properties: membersOf(300) } }
+    const file = fileOf(documentOf({ allOf }, { schemas }))
+    const error = await rejection(importOpenApi(file, { check: true }))
     expect(error.message).toMatch(/its references lead to more than 2000000 schemas and values/)
   })
 
@@ -111,6 +134,37 @@ describe('a document is imported', { timeout: 60_000 }, () => {
     expect(text.match(/export type /g)).toHaveLength(5_000)
   })
 
+  test('whose responses are checked by a chain of 5,000 names', async () => {
+    const schemas = Object.fromEntries(
+      times(5_000, (at) => [
+        `S${at}`,
+        at === 4_999 ? { type: 'string' } : { properties: { n: named(`S${at + 1}`) } },
+      ]),
+    )
+    const file = fileOf(documentOf(named('S0'), { schemas }))
+    const { text } = await importOpenApi(file, { check: true })
+    expect(text.match(/\n {2}S\d+: /g)).toHaveLength(5_000)
+  })
+
+  test('whose alternatives allow no other properties and have twice as many parents at each level', async () => {
+    const level = (at: number, properties: object) => ({
+      ...{ type: 'object', properties, additionalProperties: false },
+      ...(at < 40 && { oneOf: [named(`A${at + 1}`), named(`B${at + 1}`)] }),
+    })
+    const schemas = Object.fromEntries(
+      ['A', 'B'].flatMap((name) =>
+        times(40, (at) => [
+          `${name}${at + 1}`,
+          level(at + 1, { [`${name}${at}`]: { type: 'string' } }),
+        ]),
+      ),
+    ) as object
+    const file = fileOf(documentOf(named('A1'), { schemas }))
+    const { text } = await importOpenApi(file, { check: true })
+    // At most 17 definitions for each.
+    expect(text.match(/\n {2}[AB]\d+: /g)?.length).toBeLessThan(80 * 17)
+  })
+
   test('whose schemas are aliases of all others, in a chain', async () => {
     const schemas = Object.fromEntries(
       times(300, (at) => [
@@ -130,6 +184,67 @@ test('equal names are counted on, not from the start', { timeout: 30_000 }, () =
   expect(times(4, () => unique('a'))).toEqual(['a', 'a2', 'a4', 'a5'])
   expect(times(50_000, () => unique('b')).at(-1)).toBe('b50000')
 })
+
+describe('the steps of a check are at least', () => {
+  const members = (count: number, prefix: string) =>
+    Object.fromEntries(times(count, (at) => [`${prefix}${at}`, {}]))
+  const noOthers = { additionalProperties: false }
+
+  function stepsOf(schema: DocumentObject, schemas: object = {}): number {
+    const { work, steps } = counted()
+    new ResponseSchemas({ components: { schemas } }, { work }).schemaOf(schema)
+    return steps()
+  }
+
+  test('the names and patterns of all parts for each part that is closed', () => {
+    for (const key of ['properties', 'patternProperties']) {
+      const allOf = times(10, (at) => ({ [key]: members(20, `m${at}_`), ...noOthers }))
+      // Each is joined with the 9 others, and then has their members beside its own.
+      expect(stepsOf({ allOf })).toBeGreaterThan(2 * 10 * 9 * 20)
+    }
+  })
+
+  test('the names of a closed schema for each reference to it beside others', () => {
+    const schemas = { Closed: { properties: members(20, 'm'), ...noOthers } }
+    expect(stepsOf({ allOf: times(10, () => named('Closed')) }, schemas)).toBeGreaterThan(
+      10 * 9 * 20,
+    )
+  })
+
+  test('the names and patterns outside a part, equal ones too', () => {
+    const { work, steps } = counted()
+    const part = { properties: members(20, 'm'), patternProperties: members(30, 'n') }
+    const allOf = times(10, () => ({ ...part }))
+    const reader = wholes({}, work)
+    for (const each of allOf) reader.of(each)
+    const before = steps()
+    reader.outside({ allOf }, allOf[0])
+    expect(steps() - before).toBeGreaterThanOrEqual(9 * 50)
+  })
+
+  test('the parts of a part that lead to each other', () => {
+    const { work, steps } = counted()
+    const names = times(20, (at) => `S${at}`)
+    const allOf = names.map(named)
+    const schemas = Object.fromEntries(names.map((name) => [name, { allOf: [...allOf] }]))
+    wholes({ components: { schemas } }, work).of({ allOf })
+    expect(steps()).toBeGreaterThan(20 * 20)
+  })
+
+  test('the members that are required', () => {
+    const required = times(50, (at) => `m${at}`)
+    expect(stepsOf({ type: 'object', required })).toBeGreaterThan(2 * 50)
+  })
+})
+
+function counted() {
+  let total = 0
+  const work = {
+    steps: (count: number) => void (total += count),
+    characters: () => undefined,
+  }
+  return { work, steps: () => total }
+}
 
 test('the work of an import ends at its limits', () => {
   const work = createWork(3, 5)

@@ -448,3 +448,54 @@ paths:
     expect((await rejection(importOpenApi(file))).message).toMatch(/#: can not be read: .*encoded/)
   })
 })
+
+test.each([
+  ['type: string, enum: [1, 2.5, true, a]', "'1' | '2.5' | 'true' | 'a'"],
+  ['type: [string, "null"], enum: [1, null]', "'1' | null"],
+  ['type: string, const: 10', "'10'"],
+  ['type: [string, "null"], nullable: true, enum: [a, null]', "'a' | null"],
+  ['type: string, nullable: true, enum: [a, null]', "'a' | null"],
+  ['type: integer, enum: ["1", "2"]', '1 | 2'],
+  ['type: boolean, enum: ["true"]', 'true'],
+  ['type: [string, integer], enum: [1, a]', "1 | 'a'"],
+  ['enum: [1, a]', "1 | 'a'"],
+])('values have the type of their schema: %s', async (schema, type) => {
+  const { text, notes } = await imported(`
+openapi: 3.1.0
+info: { title: x, version: '1' }
+paths:
+  /a:
+    get:
+      parameters: [{ name: q, in: query, schema: { ${schema} } }]
+      responses:
+        200: { description: x, content: { application/json: { schema: { ${schema} } } } }
+`)
+  expect(text).toContain(`response: typed<${type}>()`)
+  const isRepaired = !/\[1, a\]|\[a, null\]/.test(schema)
+  expect(notes.some((note) => note.includes('it is read as a'))).toBe(isRepaired)
+})
+
+test.each([
+  ['type: string, enum: [1.0, 1.1]', 'enum: has the number 1.0'],
+  ['type: string, enum: [01, 02]', 'enum: has the number 01'],
+  ['type: string, enum: [1, 12345678901234567890]', 'enum: has the number 12345678901234567890'],
+  ['type: string, enum: [True, a]', 'enum: has the boolean True'],
+  ['type: string, const: 1.0', 'const: has the number 1.0'],
+  ['type: string, enum: *values', 'enum: has the number 1'],
+])('values that may be other strings are left out: %s', async (schema, problem) => {
+  const { text, notes } = await imported(`
+openapi: 3.1.0
+info: { title: x, version: '1' }
+x-values: &values [1]
+paths:
+  /a:
+    get:
+      parameters: [{ name: q, in: query, schema: { ${schema} } }]
+      responses:
+        200: { description: x, content: { application/json: { schema: { ${schema} } } } }
+`)
+  expect(text).toContain('response: typed<string>()')
+  expect(text).not.toContain('choices')
+  const found = notes.filter((note) => note.includes(`${problem}, not a string: it is left out`))
+  expect(found).toHaveLength(2)
+})

@@ -6,12 +6,29 @@ import { jsonSchemas } from '../../../src/entries/consume.ts'
 
 const named = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const text = { type: 'string' }
+const closed = (name: string) => ({
+  ...{
+    type: 'object',
+    properties: { [name]: text },
+    required: [name],
+    additionalProperties: false,
+  },
+})
 const schemas = {
   Secret: { ...text, writeOnly: true },
   A: { type: 'object', properties: { kind: text }, required: ['a'] },
   B: { type: 'object', required: ['b'] },
   C: { allOf: [named('A'), { required: ['c'] }] },
   List: { type: 'array', items: named('A') },
+  Account: { type: 'object', required: ['id', 'secret'] },
+  Named: { type: 'object', properties: { name: text }, additionalProperties: false },
+  Nothing: { nullable: true, type: 'object', required: ['n'] },
+  Circle: closed('radius'),
+  Square: closed('side'),
+  Shape: { oneOf: [named('Circle'), named('Square')] },
+  Tree: {
+    allOf: [closed('leaf'), { properties: { size: { type: 'number' }, next: named('Tree') } }],
+  },
 }
 const document = { components: { schemas } }
 const aOrB = (mapping?: object) => ({
@@ -36,6 +53,12 @@ const cases: readonly (readonly [string, object, readonly unknown[], readonly un
     { minLength: -1, maxItems: 1.5, multipleOf: 0, uniqueItems: 'yes', minimum: '5' },
     ['a', [1, 1], 2],
     [],
+  ],
+  [
+    'no other properties beside a part with a schema for all others',
+    { allOf: [closed('id'), { additionalProperties: text }] },
+    [{ id: 'a' }],
+    [{ id: 'a', x: 'b' }],
   ],
   [
     'members by pattern',
@@ -77,6 +100,192 @@ const cases: readonly (readonly [string, object, readonly unknown[], readonly un
     [{ id: 1 }],
     [{ secret: 'a' }],
   ],
+  [
+    'a part that requires what another part only writes',
+    {
+      allOf: [
+        { required: ['id', 'secret'] },
+        { properties: { id: text, secret: { ...text, writeOnly: true } } },
+      ],
+    },
+    [{ id: 'a' }],
+    [{ secret: 'a' }],
+  ],
+  [
+    'a part by reference that requires what the schema only writes',
+    { allOf: [named('Account')], properties: { secret: { allOf: [named('Secret')] } } },
+    [{ id: 'a' }],
+    [{ secret: 'a' }],
+  ],
+  [
+    'an alternative and a condition that require what the schema only writes',
+    {
+      properties: { secret: named('Secret'), key: text },
+      anyOf: [{ required: ['secret', 'key'] }, { required: ['id'] }],
+      if: { required: ['key'] },
+      then: { required: ['secret', 'key'] },
+    },
+    [{ key: 'a' }, { id: 'a' }],
+    [{}],
+  ],
+  [
+    'parts of which one allows no other properties',
+    { allOf: [named('Named'), { properties: { age: { type: 'number' } }, required: ['age'] }] },
+    [{ name: 'a', age: 1 }],
+    [{ name: 'a' }, { name: 1, age: 1 }],
+  ],
+  ['an object that allows no other properties', named('Named'), [{ name: 'a' }], [{ age: 1 }]],
+  [
+    'alternatives that allow no other properties',
+    { oneOf: [named('Named'), { properties: { age: text }, additionalProperties: false }] },
+    [{ name: 'a' }, { age: 'a' }],
+    [{ name: 'a', age: 'a' }],
+  ],
+  [
+    'alternatives that allow no other properties beside a part',
+    { allOf: [closed('id'), { oneOf: [named('Circle'), closed('side')] }] },
+    [
+      { id: 'a', radius: 'b' },
+      { id: 'a', side: 'b' },
+    ],
+    [
+      { id: 'a', radius: 'b', side: 'c' },
+      { id: 'a', radius: 1 },
+      { id: 'a', radius: 'b', x: 1 },
+      { radius: 'b' },
+      { id: 'a' },
+    ],
+  ],
+  [
+    'a part by reference whose alternatives allow no other properties',
+    { allOf: [named('Shape'), { properties: { id: text }, required: ['id'] }] },
+    [{ id: 'a', side: 'b' }],
+    [{ id: 'a', radius: 'b', side: 'c' }, { side: 'b' }, { id: 'a', side: 'b', x: 1 }],
+  ],
+  [
+    'the same reference as a part of objects with other properties, and alone',
+    {
+      type: 'array',
+      prefixItems: [
+        { allOf: [named('Shape'), closed('id')] },
+        { allOf: [named('Shape'), closed('name')] },
+        named('Shape'),
+      ],
+    },
+    [[{ id: 'a', side: 'b' }, { name: 'a', side: 'b' }, { side: 'b' }]],
+    [
+      [{ name: 'a', side: 'b' }],
+      [
+        { id: 'a', side: 'b' },
+        { id: 'a', side: 'b' },
+      ],
+      [
+        { id: 'a', side: 'b' },
+        { name: 'a', side: 'b' },
+        { name: 'a', side: 'b' },
+      ],
+    ],
+  ],
+  [
+    'alternatives of alternatives that allow no other properties',
+    { properties: { id: text }, oneOf: [{ anyOf: [named('Shape'), closed('x')] }, closed('y')] },
+    [{ id: 'a', side: 'b' }, { id: 'a', x: 'b' }, { y: 'b' }],
+    [{ id: 'a' }, { x: 'a', y: 'b' }, { id: 'a', side: 'b', radius: 'c' }],
+  ],
+  [
+    'two lists of alternatives that allow no other properties',
+    { oneOf: [named('Circle'), named('Square')], anyOf: [closed('x'), closed('y')] },
+    [
+      { radius: 'a', x: 'b' },
+      { side: 'a', y: 'b' },
+    ],
+    [{ radius: 'a' }, { x: 'b' }, { radius: 'a', x: 'b', y: 'c' }],
+  ],
+  [
+    'a condition that allows no other properties',
+    { properties: { kind: text, id: text }, if: { required: ['kind'] }, then: closed('size') },
+    [{ kind: 'a', id: 'b', size: 'c' }, { id: 'a' }],
+    [{ kind: 'a' }, { kind: 'a', size: 'b', x: 1 }],
+  ],
+  [
+    'a part that allows no other properties and has none',
+    { allOf: [{ properties: { id: text } }, { additionalProperties: false }] },
+    [{ id: 'a' }, {}],
+    [{ id: 1 }, { x: 1 }],
+  ],
+  [
+    'members with any name beside others of another type',
+    { properties: { id: { type: 'integer' } }, allOf: [{ additionalProperties: text }] },
+    [{ id: 1, x: 'a' }],
+    [{ id: 'a' }, { id: 1, x: 1 }],
+  ],
+  [
+    'a part that allows no other properties beside members by pattern',
+    { allOf: [closed('id'), { patternProperties: { '^x-': text } }] },
+    [{ id: 'a', 'x-b': 'c' }],
+    [
+      { id: 'a', 'x-b': 1 },
+      { id: 'a', b: 'c' },
+    ],
+  ],
+  [
+    'a part that allows no other properties beside members by a pattern of another language',
+    { allOf: [closed('id'), { patternProperties: { '(?i)x': text } }] },
+    [{ id: 'a', X: 'c' }],
+    [{ X: 'c' }],
+  ],
+  [
+    'a recursive schema of which a part allows no other properties',
+    named('Tree'),
+    [{ leaf: 'a', size: 1, next: { leaf: 'b', next: { leaf: 'c' } } }],
+    [
+      { leaf: 'a', next: { size: 1 } },
+      { leaf: 'a', next: { leaf: 'b', x: 1 } },
+    ],
+  ],
+  [
+    'a negation of an object with parts that allow no other properties',
+    { not: { allOf: [closed('id'), { properties: { x: text } }] } },
+    [{ id: 'a', x: 'b' }, { id: 'a' }, 1],
+    [],
+  ],
+  [
+    'a negation of an object that allows no other properties',
+    { not: closed('id') },
+    [{ id: 'a', x: 'b' }, 1],
+    [{ id: 'a' }],
+  ],
+  [
+    'alternatives of which one may be null',
+    { oneOf: [named('A'), named('Nothing')], discriminator: { propertyName: 'kind' } },
+    [null, { kind: 'A', a: 1 }, { kind: 'Nothing', n: 1 }],
+    [{ kind: 'A', n: 1 }, {}, 'a'],
+  ],
+  [
+    'alternatives by a property, or null by the type',
+    { type: ['object', 'null'], ...aOrB() },
+    [null, { kind: 'A', a: 1 }],
+    [{ kind: 'A' }, 'a'],
+  ],
+  [
+    'alternatives by a property, or null by a flag',
+    { nullable: true, ...aOrB() },
+    [null, { kind: 'A', a: 1 }],
+    [{ kind: 'A' }],
+  ],
+  [
+    'values with null and the flag of OpenAPI 3.0',
+    { ...text, nullable: true, enum: ['open', null] },
+    ['open', null],
+    ['closed', 1],
+  ],
+  [
+    'values with null and the types of OpenAPI 3.1',
+    { type: ['string', 'null'], enum: ['open', null] },
+    ['open', null],
+    ['closed', 1],
+  ],
+  ['values beside null', { type: ['string', 'null'], enum: ['a'] }, ['a', null], ['b']],
   [
     'alternatives with a mapping for some',
     aOrB(ofA),
@@ -121,4 +330,18 @@ test.each(cases)('%s', async (_what, schema, accepted, rejected) => {
 test('a list of lines that is described by reference is not a list of lists', () => {
   expect(linesSchema(document, named('List'))).toEqual(named('List'))
   expect(linesSchema(document, named('A'))).toEqual({ type: 'array', items: named('A') })
+})
+
+test('with numbers as strings, checks accept long numbers as strings where a number is described', async () => {
+  const all = new ResponseSchemas(document, { work: createWork(), largeNumbers: 'string' })
+  const long = '12345678901234567890'
+  for (const type of ['integer', 'number', ['number', 'null']]) {
+    const { validate } = jsonSchemas({})(all.schemaOf({ type }))['~standard']
+    for (const value of [1, long, `-${long}`, '1e999'])
+      expect(await validate(value)).toEqual({ value })
+    for (const value of ['', 'a', '1.5', '12', true])
+      expect(await validate(value)).toHaveProperty('issues')
+  }
+  const { validate } = jsonSchemas({})(all.schemaOf({ type: ['integer', 'string'] }))['~standard']
+  expect(await validate('a')).toEqual({ value: 'a' })
 })

@@ -100,6 +100,8 @@ test('no result contains the password or its hash', async () => {
 })
 
 test('garbage is never anybody and never throws', async () => {
+  // Much of it is a wrong password of one user: with limits, the 31st would throw.
+  const unlimited = provider({ attempts: false })
   const garbage = fc.oneof(
     fc.string(),
     fc.string({ unit: 'binary' }),
@@ -111,7 +113,7 @@ test('garbage is never anybody and never throws', async () => {
   await fc.assert(
     fc.asyncProperty(garbage, async (value) => {
       expect(
-        await given.identify({ place: 'header authorization', value }, context),
+        await unlimited.identify({ place: 'header authorization', value }, context),
       ).toHaveProperty('rejected')
     }),
   )

@@ -3,7 +3,7 @@ import { equal } from '../../../src/request/query.ts'
 import { securityCollections } from '../../../src/security/collections.ts'
 import type { KeyRequest } from '../../../src/security/keys/key-store.ts'
 import { createKeyring } from '../../../src/security/keys/keyring.ts'
-import { openFixture, provider, storageNames } from './fixture.ts'
+import { createFixture, openFixture, provider, storageNames } from './fixture.ts'
 
 const identified = { user: 'maria' }
 
@@ -109,11 +109,12 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
   })
 
   test('names its providers', async () => {
-    const partners = provider({ name: 'Partners', priority: 60 })
+    const partners = provider({ name: 'Partners', priority: 60, enabled: false })
     const { keys } = await openFixture(storage, [provider(), partners])
-    expect(keys.providers).toEqual(
-      [provider(), partners].map(({ name, identifier }) => ({ name, identifier })),
-    )
+    expect(keys.providers).toEqual([
+      { name: provider().name, identifier: provider().identifier, enabled: true },
+      { name: 'Partners', identifier: partners.identifier, enabled: false },
+    ])
   })
 
   test('stores no key of a built-in user who was removed in between', async () => {
@@ -211,6 +212,16 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
     expect(await fixture.keys.audit({ keyId: a })).toEqual([audit[0], audit[2]])
     expect(await fixture.keys.audit({ user: 'maria' })).toEqual([audit[0], audit[2], audit[3]])
     expect(await fixture.keys.audit({ user: 'maria', keyId: b })).toEqual([])
+  })
+
+  test('chooses the only enabled provider', async () => {
+    const off = { enabled: false, priority: 1 }
+    const own = provider()
+    const fixture = await openFixture(storage, [own, provider({ name: 'B', ...off })])
+    await fixture.users.add({ user: 'maria' })
+    expect(await fixture.keys.create({ user: 'maria' })).toMatchObject({ provider: own.identifier })
+    const none = createFixture(fixture.storage, [provider(off), provider({ name: 'B', ...off })])
+    await expect(none.keys.create({ user: 'maria' })).rejects.toThrow('provider must be one of')
   })
 
   test('rejects impossible calls, and writes nothing', async () => {

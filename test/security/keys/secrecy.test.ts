@@ -85,7 +85,7 @@ describe.each(storageNames)('over %s', (storage) => {
     await fixture.ask(next.key)
     await fixture.settle()
     const rows = await dump(fixture.storage)
-    expect(rows).toHaveLength(9)
+    expect(rows).toHaveLength(11)
     for (const { key } of [made, next]) {
       expect(JSON.stringify(rows)).not.toContain(key.slice(4))
       expect(JSON.stringify(rows)).toContain(`"start":"${key.slice(0, 4)}"`)
