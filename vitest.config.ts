@@ -18,8 +18,9 @@ export default defineConfig({
     isolate: false,
     // Much of the work is waiting for sockets, disks and processes: one worker leaves a core idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // A slow machine must not make a test fail.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // One second, the default, is too short for background work on a busy machine.
     expect: { poll: { timeout: 10_000 } },
     dangerouslyIgnoreUnhandledErrors: false,

@@ -142,16 +142,18 @@ describe('administration', () => {
       },
     )
     const ada = createTestClient(service, { key: String(itemOf(made)['key']) })
-    const flood = Array.from({ length: 100 }, (_, at) =>
-      anyone.get('/svc-admin/me', { headers: { Authorization: basic('ada', `wrong ${at}`) } }),
-    )
-    const begun = performance.now()
+    let checked = 0
+    const flood = Array.from({ length: 100 }, async (_, at) => {
+      const headers = { Authorization: basic('ada', `wrong ${at}`) }
+      const { status } = await anyone.get('/svc-admin/me', { headers })
+      if (status === 401) checked++
+      return status
+    })
     for (const path of ['me', 'users', 'keys']) {
       expect((await ada.get(`/svc-admin/${path}`)).status).toBe(200)
     }
-    const waited = performance.now() - begun
-    const ended = await Promise.all(flood)
-    expect(new Set(ended.map(({ status }) => status))).toEqual(new Set([401, 503]))
-    expect(waited).toBeLessThan((performance.now() - begun) / 2)
+    const checkedBefore = checked
+    expect(new Set(await Promise.all(flood))).toEqual(new Set([401, 503]))
+    expect(checkedBefore).toBeLessThan(checked / 2)
   })
 })

@@ -55,4 +55,5 @@ test.each(drivers)(
     expect(run).toMatchObject({ code: 0 })
     expect(run.messages).toContain('seconds for the database')
   },
+  60_000,
 )

@@ -306,7 +306,7 @@ test('with retryWrites, a write without a response is repeated with its key', as
     // The second one has no response in time.
     else if (keys.length === 3) response.end(saved)
   })
-  const items = itemsOf({ url, retryWrites: true, timeout: 300 })
+  const items = itemsOf({ url, retryWrites: true, timeout: 1_000 })
   expect(await items.insert({})).toMatchObject({ rejected: false })
   expect(new Set(keys).size).toBe(1)
 })

@@ -74,7 +74,7 @@ const to = connection({
   allowHttp: true,
   allowPrivateAddresses: ['127.0.0.0/8'],
   attempts: 1,
-  timeout: 400,
+  timeout: 10_000,
   maxResponseBytes: 50_000,
 })
 afterAll(() => to.close())
@@ -107,7 +107,7 @@ const expected: Readonly<Record<keyof typeof cases, CallErrorCode>> = {
 
 test.each(Object.entries(expected))('the response %s rejects with %s', async (name, code) => {
   const get = endpoint(to, { name: 'bad', path: `/${name}` })
-  const error = await rejection(get.call({}))
+  const error = await rejection(get.call({}, code === 'TIMEOUT' ? { timeout: 400 } : {}))
   expect(error).toMatchObject({ name: 'CallError', code, endpoint: 'bad' })
   expect(String(error)).toMatch(/^CallError: The call of bad failed: .*\.$/)
   expect(`${String(error)} ${JSON.stringify(error)} ${String(error.cause)}`).not.toContain('secret')

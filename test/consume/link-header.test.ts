@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { nextLink, parseLinks } from '../../src/entries/consume.ts'
+import { processorTime } from '../kit/processor-time.ts'
 
 describe('a Link header', () => {
   test.each([
@@ -66,9 +67,10 @@ describe('a Link header', () => {
   })
 
   test('of 200 kB is parsed in linear time', () => {
-    const began = performance.now()
-    for (const piece of ['<', '</1>;', '</1>; rel="', '</1>; a="\\', ' ', ','])
-      parseLinks(piece.repeat(200_000 / piece.length))
-    expect(performance.now() - began).toBeLessThan(5000)
+    const parse = () => {
+      for (const piece of ['<', '</1>;', '</1>; rel="', '</1>; a="\\', ' ', ','])
+        parseLinks(piece.repeat(200_000 / piece.length))
+    }
+    expect(processorTime(parse)).toBeLessThan(5000)
   })
 })

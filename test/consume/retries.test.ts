@@ -99,9 +99,9 @@ describe('a call is not repeated', () => {
   })
 
   test('after its time', async () => {
-    const local = await answering(fail(503, { 'retry-after': '1' }))
+    const local = await answering(fail(503, { 'retry-after': '5' }))
     const get = endpoint(to(local), { name: 'get', path: '/' })
-    expect(await rejection(get.call({}, { timeout: 300 }))).toMatchObject({ code: 'STATUS' })
+    expect(await rejection(get.call({}, { timeout: 4_000 }))).toMatchObject({ code: 'STATUS' })
     expect(local.received).toHaveLength(1)
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeContract } from './contract.ts'
-import { expectInvalid, expectError, itemIn } from '../kit/expectations.ts'
+import { answerWithin, expectInvalid, expectError, itemIn } from '../kit/expectations.ts'
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 const encoded = (text: string, encoding: 'utf16le' | 'latin1') => Buffer.from(text, encoding)
@@ -200,9 +200,8 @@ describeContract('bodies', {}, (contract) => {
 
   test('of 5000 unknown names the first 100 are reported, at once', async () => {
     const body = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`f${index}`, 1]))
-    const answer = await contract.post('/customers/ALFKI', body)
+    const answer = await answerWithin(200, () => contract.post('/customers/ALFKI', body))
     expect(answer.body.validations).toHaveLength(100)
-    expect(answer.milliseconds).toBeLessThan(200)
   })
 
   test('a name of 100 KB is not repeated at that length', async () => {

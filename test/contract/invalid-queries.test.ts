@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeReads } from './contract.ts'
-import { expectError } from '../kit/expectations.ts'
+import { answerWithin, expectError } from '../kit/expectations.ts'
 
 const tenDigits = '9'.repeat(20)
 
@@ -291,8 +291,7 @@ describeReads('a query that is rejected', {}, (contract) => {
 
   test('a query of 7 KB is handled quickly', async () => {
     const query = Array.from({ length: 100 }, (_, index) => `a${index}=${'x'.repeat(60)}`).join('&')
-    const answer = await contract.get(`/customers?${query}`)
+    const answer = await answerWithin(200, () => contract.get(`/customers?${query}`))
     expectError(answer, 400)
-    expect(answer.milliseconds).toBeLessThan(200)
   })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { rawRequest, statusesIn } from '../kit/http-client.ts'
 import { base, describeContract } from './contract.ts'
-import { expectError, itemIn, itemsIn } from '../kit/expectations.ts'
+import { answerWithin, expectError, itemIn, itemsIn } from '../kit/expectations.ts'
 
 const json = { 'Content-Type': 'application/json' }
 
@@ -117,10 +117,9 @@ describeContract('media types', {}, (contract) => {
   test.each([';;', ','.repeat(4096), '*/json', 'json', 'a/b/c', ';q=1', '/', '"'])(
     'a malformed Accept is rejected or taken as absent',
     async (accept) => {
-      const answer = await contract.get('/countries', { Accept: accept })
-      expect([200, 406]).toContain(answer.status)
       // An expression with backtracking takes far longer for thousands of commas.
-      expect(answer.milliseconds).toBeLessThan(2_000)
+      const ask = () => contract.get('/countries', { Accept: accept })
+      expect([200, 406]).toContain((await answerWithin(2_000, ask)).status)
     },
   )
 

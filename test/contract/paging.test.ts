@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { principal } from '../../src/entries/index.ts'
 import { describeReads, type Contract } from './contract.ts'
-import { itemsIn, keysIn } from '../kit/expectations.ts'
+import { answerWithin, itemsIn, keysIn } from '../kit/expectations.ts'
 
 async function fill(contract: Contract, count: number): Promise<void> {
   const orders = contract.service.as(principal('filler'))
@@ -133,9 +133,8 @@ describeReads('pages', { isSlow: true }, (contract) => {
       companyName: 'l',
       address: 'a'.repeat(5000),
     })
-    const answer = await contract.get(`/customers?$q=${encodeURIComponent('%a_'.repeat(40))}`)
-    expect(keysIn(answer)).toEqual([])
-    expect(answer.milliseconds).toBeLessThan(2_000)
+    const target = `/customers?$q=${encodeURIComponent('%a_'.repeat(40))}`
+    expect(keysIn(await answerWithin(2_000, () => contract.get(target)))).toEqual([])
   })
 
   test('a count and its page come from one snapshot while items are inserted', async () => {

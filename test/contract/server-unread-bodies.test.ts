@@ -74,7 +74,7 @@ async function checkEndless(contract: Contract, head: Uint8Array, status: number
   await gone
   // What the sockets of both sides hold is not read by the server.
   expect(socket.bytesWritten).toBeLessThan(48 * 1024 * 1024)
-  expect(performance.now() - begun).toBeLessThan(5_000)
+  expect(performance.now() - begun).toBeLessThan(15_000)
   expect(statusesIn(received)).toEqual([status])
   expect(received).toMatch(/^connection: close\r$/im)
   expect(received.slice(received.indexOf('\r\n\r\n'))).toContain(`"status":${status}}`)

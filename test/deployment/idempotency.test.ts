@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { StorageError, type StorageAdapter } from '../../src/entries/storage.ts'
 import { gatedBuilder } from '../kit/builders.ts'
 import { storages } from '../kit/storages.ts'
@@ -109,7 +109,7 @@ describe.each(storages)('builds with an idempotency key, $name', (on) => {
 
   test('a build that continues after the response to its request does not begin again', async () => {
     const builder = gatedBuilder()
-    const { build, count, ask } = await open({ on, builder, waitTimeout: 60 })
+    const { build, count, ask } = await open({ on, builder, waitTimeout: 500 })
     expect((await build()).status).toBe(503)
     const { job, finish } = await builder.next()
     const second = await build()
@@ -144,11 +144,11 @@ describe.each(storages)('builds with an idempotency key, $name', (on) => {
 
   test('a build that storage has queued after the time limit is not queued again', async () => {
     const { wrap, release } = delayingInsert()
-    const { queue, count } = await open({ on, workers: 0, wrap, service: { handlerTimeout: 60 } })
+    const { queue, count } = await open({ on, workers: 0, wrap, service: { handlerTimeout: 500 } })
     expect((await queue()).status).toBe(503)
     expect((await queue()).status).toBe(409)
     release()
-    await vi.waitFor(async () => expect(await count()).toBe(1))
+    await expect.poll(count).toBe(1)
     expect((await queue()).status).toBe(409)
   })
 

@@ -35,11 +35,10 @@ const builder: Builder = {
     mark('build begins')
     appendFileSync(order.log, `${job.releaseId} ${job.attempt} ${order.name}\n`)
     say('building', job.releaseId)
-    if (order.block !== undefined) {
-      sleep(order.block)
-      say('unblocked', job.releaseId)
+    while (order.until !== undefined && !existsSync(order.until)) {
+      if (order.blocks === true) block()
+      else await pause()
     }
-    while (order.until !== undefined && !existsSync(order.until)) await pause()
     mark('build ends')
     return packageOf(job)
   },
@@ -99,6 +98,6 @@ function pause(): Promise<void> {
 }
 
 /** Keeps the event loop from running. */
-function sleep(milliseconds: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
+function block(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
 }

@@ -59,19 +59,22 @@ async function shared(lease: number, builder: Builder = packageBuilder(), on = s
 test.each(databases)(
   'two processes on one $name database build 200 releases once each',
   async (on) => {
-    const { log, storage, ask, order } = await shared(5_000, packageBuilder(), on)
+    const { directory, log, storage, ask, order } = await shared(5_000, packageBuilder(), on)
     const accepted: string[] = []
     for (let count = 0; count < 4; count += 1) {
       const asked = await Promise.all(Array.from({ length: 50 }, () => ask.queue()))
       accepted.push(...asked.map(({ releaseId }) => String(releaseId)))
     }
-    const both = [start(order('one')), start(order('two'))]
+    // Neither of them builds all of the releases before the other one has started.
+    const until = join(directory, 'go')
+    const both = ['one', 'two'].map((name) => start({ ...order(name), until }))
     for (const one of both) await one.said('building')
+    writeFileSync(until, '')
     const built = async () => {
       const { releases } = await balance(storage, { accepted, log })
       return releases.filter(({ status }) => status === 'built').length
     }
-    await expect.poll(built, { timeout: 15_000 }).toBe(200)
+    await expect.poll(built, { timeout: 45_000 }).toBe(200)
     const { releases, lost, doubled } = await balance(storage, { accepted, log })
     expect({ lost, doubled }).toEqual({ lost: [], doubled: [] })
     expect(releases.every(({ attempt }) => attempt === 1)).toBe(true)
@@ -109,15 +112,15 @@ test('a process that was stopped beyond its lease changes nothing when it contin
 
 test('a process whose event loop is blocked beyond its lease loses its build', async () => {
   const builder = gatedBuilder()
-  const { log, storage, ask, order, deployment } = await shared(200, builder)
-  const blocked = start({ ...order('blocked'), block: 2_000 })
+  const { directory, log, storage, ask, order, deployment } = await shared(200, builder)
+  const until = join(directory, 'go')
+  const blocked = start({ ...order('blocked'), until, blocks: true })
   await blocked.said('ready')
   const { releaseId } = await ask.queue()
   await blocked.said('building')
   const other = deployment.work()
   const { job, finish } = await builder.next()
-  expect(blocked.all('unblocked')).toEqual([])
-  await blocked.said('unblocked')
+  writeFileSync(until, '')
   expect(await blocked.stop()).toBe(0)
   // What it has built comes while the other one still builds.
   expect(await ask.release(releaseId)).toMatchObject({ status: 'building', file: null })
@@ -131,7 +134,7 @@ test('a process whose event loop is blocked beyond its lease loses its build', a
 })
 
 test('clocks that differ by minutes take no build away', async () => {
-  const { directory, log, storage, ask, order } = await shared(250)
+  const { directory, log, storage, ask, order } = await shared(1_000)
   const until = join(directory, 'go')
   const early = start({ ...order('early'), until, clock: -300_000 })
   const late = start({ ...order('late'), until, clock: 300_000 })
@@ -139,7 +142,7 @@ test('clocks that differ by minutes take no build away', async () => {
   const asked = [await ask.queue(), await ask.queue()].map(({ releaseId }) => String(releaseId))
   await Promise.all([early.said('building'), late.said('building')])
   // Some leases long each of them sees the other's build.
-  await new Promise((resolve) => setTimeout(resolve, 1_200))
+  await new Promise((resolve) => setTimeout(resolve, 3_000))
   writeFileSync(until, '')
   for (const releaseId of asked) await ask.once(releaseId, 'built')
   const { releases, lost, doubled } = await balance(storage, { accepted: asked, log })

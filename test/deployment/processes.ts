@@ -15,10 +15,10 @@ export interface ProcessOrder {
   readonly build?: 'release' | 'release-queue'
   /** The point at which it kills itself, counted from its request on. */
   readonly killAt?: number
-  /** Milliseconds for which each of its builds blocks the event loop. */
-  readonly block?: number
   /** A file that each of its builds waits for. */
   readonly until?: string
+  /** Whether the builds block the event loop while they wait. */
+  readonly blocks?: boolean
   /** How many milliseconds its clock is wrong. */
   readonly clock?: number
 }

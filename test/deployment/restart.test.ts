@@ -52,7 +52,7 @@ describe('a service that ends while builds run or wait', () => {
   test('returns a build to the queue after its request has had a response', async () => {
     const storage = reopen()
     const builder = gatedBuilder()
-    const first = await openDeployment({ storage: storage(), builder, waitTimeout: 40 })
+    const first = await openDeployment({ storage: storage(), builder, waitTimeout: 500 })
     const { status } = await first.client.post('/svc-deploy/release', { solutionId: 'northwind' })
     expect(status).toBe(503)
     const { job } = await builder.next()

@@ -7,8 +7,8 @@ test('while storage is silent, every request of deployment gets a 503', async ()
   const { client, reports } = await openDeployment({
     workers: 0,
     // The time of a request of releases, which wait for their builds.
-    waitTimeout: 100,
-    service: { requestTimeout: 100 },
+    waitTimeout: 1_000,
+    service: { requestTimeout: 1_000 },
     wrap: (storage) => {
       silent = silentStorage(storage)
       return silent.storage
@@ -34,8 +34,8 @@ test('while storage is silent, every request of deployment gets a 503', async ()
 test('a build whose storage is silent longer than its request is a 503, and is built later', async () => {
   let silent: SilentStorage | undefined
   const { client, service } = await openDeployment({
-    waitTimeout: 300,
-    service: { requestTimeout: 300 },
+    waitTimeout: 1_000,
+    service: { requestTimeout: 1_000 },
     wrap: (storage) => {
       silent = silentStorage(storage)
       return silent.storage

@@ -11,7 +11,7 @@ const path = '/svc-deploy/release'
 describe.each(storages)('builds that take long, $name', (on) => {
   test('a request that has waited long enough is 503, and its build continues', async () => {
     const builder = gatedBuilder()
-    const { client, ask, reports } = await openDeployment({ on, builder, waitTimeout: 60 })
+    const { client, ask, reports } = await openDeployment({ on, builder, waitTimeout: 500 })
     const reply = await client.post(path, { solutionId: 'northwind' })
     expectErrorReply(reply, 503)
     expect(reply.headers.get('Retry-After')).toMatch(/^\d+$/)

@@ -28,9 +28,10 @@ type Behaviour = (silent: Pick<SilentStorage, 'silence'>) => Things
 interface Options {
   readonly behaviour?: Behaviour
   readonly security?: SecurityProvider
+  readonly requestTimeout?: number
 }
 
-async function start(on: Storage, { behaviour = () => ({}), security }: Options = {}) {
+async function start(on: Storage, { behaviour = () => ({}), security, ...more }: Options = {}) {
   const silent = silentStorage(openStorage(on))
   const reports: Observation[] = []
   const things = defineCollection(data, behaviour(silent))
@@ -39,6 +40,7 @@ async function start(on: Storage, { behaviour = () => ({}), security }: Options 
     storage: silent.storage,
     security: security ?? openAccess(),
     requestTimeout,
+    ...more,
     report: (one) => reports.push(one),
   })
   await service.ready()
@@ -50,10 +52,17 @@ async function start(on: Storage, { behaviour = () => ({}), security }: Options 
 
 const late = [503, '1']
 
+/** Stores an item, however long that takes. */
+async function store(service: Awaited<ReturnType<typeof start>>['service']): Promise<void> {
+  await service
+    .as(system)
+    .transaction(({ collection }) => collection('app', 'notes').insert(save), { timeout: 10_000 })
+}
+
 describe.each([...localStorages, ...remoteStorages])('on $name, when its time ends', (on) => {
   test('a request that waits for storage is a 503, whatever it is', async () => {
-    const { client, reports, statuses, silence } = await start(on)
-    expect((await client.post('/app/notes', save)).status).toBe(200)
+    const { service, client, reports, statuses, silence } = await start(on)
+    await store(service)
     silence()
     const replies = statuses(
       client.get('/app/notes'),
@@ -103,16 +112,25 @@ describe.each([...localStorages, ...remoteStorages])('on $name, when its time en
     expect(await statuses(client.post('/app/notes', { id: 9 }))).toEqual([late])
     for (const end of ends) end()
     expect(await long).toBe('Error: undone')
-    await own.collection('app', 'notes').insert(save)
-    expect((await own.collection('app', 'notes').filter({})).items).toEqual([save])
+    await store(service)
+    await expect.poll(async () => (await client.get('/app/notes')).body.items).toEqual([save])
   })
 
   test('a commit in progress is a 503, whether or not it succeeds', async () => {
-    const { client, statuses, silence, resume } = await start(on)
+    const { client, statuses, silence, held, resume } = await start(on)
     silence('commits')
+    // On a busy machine, the time of a request may end before it commits.
+    const saves = [save]
     expect(await statuses(client.post('/app/notes', save))).toEqual([late])
+    while (held() === 0) {
+      const next = { ...save, id: saves.length + 1 }
+      saves.push(next)
+      expect(await statuses(client.post('/app/notes', next))).toEqual([late])
+    }
     resume()
-    expect((await client.get('/app/notes')).body.items).toEqual([save])
+    await expect
+      .poll(async () => (await client.get('/app/notes')).body.items)
+      .toEqual(saves.slice(-1))
   })
 
   test('each wait of a request is part of it', async () => {
@@ -185,14 +203,14 @@ describe.each([...localStorages, ...remoteStorages])('on $name, when its time en
 const [memory] = localStorages as readonly [Storage]
 
 test('the time in which a client sends the body does not count', async () => {
-  const { service } = await start(memory)
+  const { service } = await start(memory, { requestTimeout: 600 })
   const body = new TextEncoder().encode(JSON.stringify(save))
   const reply = await service.handle({
     method: 'POST',
     target: '/rest/v1/app/notes',
     secure: false,
     header: (name) => (name === 'content-type' ? 'application/json' : undefined),
-    body: () => pause(3 * requestTimeout, body),
+    body: () => pause(700, body),
     signal: new AbortController().signal,
     peer: undefined,
   })

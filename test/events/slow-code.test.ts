@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { defineCollection, system } from '../../src/entries/index.ts'
 import { apiKeys } from '../../src/entries/security.ts'
+import { gate } from '../kit/gate.ts'
 import { describeOnStorages } from '../kit/stage.ts'
 import { log, loose, tasks } from './tasks.ts'
 
@@ -26,26 +27,19 @@ describeOnStorages('application code that waits', (on) => {
   })
 
   on('makes another save of its item wait until it has ended', async (open) => {
-    const { ask, rows } = open({
-      tasks: tasks({
-        events: {
-          Update: {
-            before: async ({ item }) => {
-              if (item.size === 1) await pause(150)
-            },
-          },
-        },
-      }),
-    })
+    const { waiting, begun, release } = waitingTasks()
+    const { ask, rows } = open({ tasks: waiting })
     await ask('POST', '/tasks', { id: 1, title: 'one', size: 0 })
     const slow = ask('POST', '/tasks/1', { size: 1 })
-    await pause(60)
+    await begun
+    setTimeout(release, 100)
     expect((await ask('POST', '/tasks/1', { title: 'two' })).status).toBe(200)
     expect((await slow).status).toBe(200)
     expect(await rows('tasks')).toMatchObject([{ title: 'two', size: 1 }])
   })
 
   on('responds 503 when a handler of another item changed the item that it saw', async (open) => {
+    const { waiting, begun, release } = waitingTasks()
     const { ask, rows, reports } = open({
       log: defineCollection(log, {
         events: {
@@ -56,20 +50,13 @@ describeOnStorages('application code that waits', (on) => {
           },
         },
       }),
-      tasks: tasks({
-        events: {
-          Update: {
-            before: async ({ item }) => {
-              if (item.size === 1) await pause(150)
-            },
-          },
-        },
-      }),
+      tasks: waiting,
     })
     await ask('POST', '/tasks', { id: 1, title: 'one', size: 0 })
     const slow = ask('POST', '/tasks/1', { size: 1 })
-    await pause(60)
+    await begun
     expect((await ask('POST', '/log', { id: 1 })).status).toBe(200)
+    release()
     expect((await slow).status).toBe(503)
     expect(await rows('tasks')).toMatchObject([{ title: 'two', size: 0 }])
     expect(reports()).toMatchObject([{ type: 'storage-unavailable' }])
@@ -102,3 +89,20 @@ describeOnStorages('application code that waits', (on) => {
     reports()
   })
 })
+
+/** Tasks whose update to the size 1 waits in `before` until it is released. */
+function waitingTasks() {
+  const [begin, end] = [gate(), gate()]
+  const waiting = tasks({
+    events: {
+      Update: {
+        before: async ({ item }) => {
+          if (item.size !== 1) return
+          begin.open()
+          await end.opened
+        },
+      },
+    },
+  })
+  return { waiting, begun: begin.opened, release: end.open }
+}

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { createGunzip, gzipSync } from 'node:zlib'
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { rowgateFastify } from '../../src/entries/fastify.ts'
 import { converse, rawRequest, statusesIn } from '../kit/http-client.ts'
 import { expectError, itemIn } from '../kit/expectations.ts'
@@ -144,7 +144,7 @@ test.each([
     other.reset()
     await other.ended()
   }
-  await vi.waitFor(() => expect(failures).toHaveLength(2))
+  await expect.poll(() => failures).toHaveLength(2)
   expectError(await get(port, '/rest/v1/desk/unknown'), status === 401 ? 401 : 404)
 })
 

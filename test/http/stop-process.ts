@@ -25,7 +25,12 @@ const things = defineCollection(
   { key: 'id', fields: { id: integer() } },
   {
     events: {
-      Filter: { before: () => new Promise<void>((resolve) => setTimeout(resolve, delay)) },
+      Filter: {
+        before: () => {
+          console.log('reading 1')
+          return new Promise<void>((resolve) => setTimeout(resolve, delay))
+        },
+      },
     },
   },
 )

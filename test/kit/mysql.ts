@@ -16,7 +16,7 @@ export const address = {
   port: Number(process.env['MYSQL_PORT'] ?? 3306),
   user: process.env['MYSQL_USER'] ?? 'root',
   password: process.env['MYSQL_PASSWORD'] ?? '',
-  connectTimeout: 2_000,
+  connectTimeout: 10_000,
 }
 
 let kind: MysqlServer = 'MariaDB'

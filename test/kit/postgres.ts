@@ -10,7 +10,7 @@ export const address = {
   port: Number(process.env['PGPORT'] ?? 5432),
   user: process.env['PGUSER'] ?? 'postgres',
   database: process.env['PGDATABASE'] ?? 'test',
-  connectionTimeoutMillis: 2_000,
+  connectionTimeoutMillis: 10_000,
   // With `PIPELINE=on` every test of PostgreSQL has connections that pipeline.
   pipeline: process.env['PIPELINE'] === 'on',
 }

@@ -6,6 +6,8 @@ export interface SilentStorage {
   readonly storage: StorageAdapter
   /** Lets all later calls wait, or commits alone. */
   silence(what?: 'calls' | 'commits'): void
+  /** How many calls or commits wait. */
+  held(): number
   /** Ends the silence: the calls that wait go on. */
   resume(): void
 }
@@ -61,6 +63,7 @@ export function silentStorage(inner: StorageAdapter): SilentStorage {
     silence: (what = 'calls') => {
       silent = what
     },
+    held: () => held.length,
     resume,
   }
 }

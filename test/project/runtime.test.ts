@@ -144,7 +144,7 @@ test('work is repeated where timers are numbers, until it is stopped', async () 
   useNumberTimers()
   const work = vi.fn(() => Promise.resolve())
   const repetition = repeat(5, work)
-  await vi.waitUntil(() => work.mock.calls.length > 1)
+  await expect.poll(() => work.mock.calls.length).toBeGreaterThan(1)
   await repetition.stop()
   const { length } = work.mock.calls
   await new Promise((resolve) => setTimeout(resolve, 30))

@@ -5,6 +5,7 @@ import { acceptsJson, isChunked, isIdentity, isJson } from '../../src/protocol/m
 import { brandedHeaders } from '../../src/protocol/names.ts'
 import { trimBlanks } from '../../src/protocol/blanks.ts'
 import { decodeIgnoredWarnings, encodeIgnoredWarnings } from '../../src/protocol/warnings.ts'
+import { processorTime } from '../kit/processor-time.ts'
 
 const hostile = fc.string({
   unit: fc.constantFrom('"', ',', ' ', '\t', 'a', ';', '=', '/', '*', 'q', '0', '\\'),
@@ -76,11 +77,14 @@ test('checking any media type header does not throw, and takes less than 200 ms'
     .map(([unit, times]) => unit.repeat(times).slice(0, 16_000))
   fc.assert(
     fc.property(fc.oneof(hostile, long), (header) => {
-      const begun = performance.now()
-      expect([acceptsJson(header), isJson(header), isIdentity(header)].length).toBe(3)
       // Mutated code is instrumented, which takes time.
       const limit = 'MUTATION_TESTS' in process.env ? Infinity : 200
-      expect(performance.now() - begun).toBeLessThan(limit)
+      const check = (): void => {
+        acceptsJson(header)
+        isJson(header)
+        isIdentity(header)
+      }
+      expect(processorTime(check)).toBeLessThan(limit)
     }),
     { numRuns: 500 },
   )

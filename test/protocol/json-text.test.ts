@@ -5,6 +5,7 @@ import { canonicalJson, mayExceedBounds } from '../../src/protocol/json.ts'
 import { compactJson, depthOf, memberTexts } from '../../src/protocol/json-scan.ts'
 import { copySource, indentedJson, memberText, setParsed } from '../../src/protocol/json-text.ts'
 import { jsonTexts, numberTexts, spaced } from '../kit/json-texts.ts'
+import { processorTime } from '../kit/processor-time.ts'
 
 const spaces = fc.infiniteStream(fc.constantFrom('', '', ' ', '\n\t'))
 const again = (text: string): string | undefined => stringifyJson(parseJson(text))
@@ -246,9 +247,10 @@ test('numbers, strings and objects of a megabyte take less than seconds', () => 
     `{${Array.from({ length: million / 16 }, (_, index) => `"${million - index}":1`).join()}}`,
     `["${'\\u0061'.repeat(million / 6)}"]`,
   ]) {
-    const begun = performance.now()
-    expect(again(text)).toBe(text)
-    canonicalJson(parseJson(text))
-    expect(performance.now() - begun).toBeLessThan(10_000)
+    const read = () => {
+      expect(again(text)).toBe(text)
+      canonicalJson(parseJson(text))
+    }
+    expect(processorTime(read)).toBeLessThan(10_000)
   }
 })

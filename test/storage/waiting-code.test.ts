@@ -6,6 +6,7 @@ import type { StorageAdapter, StorageTransaction } from '../../src/storage/adapt
 import { memoryStorage } from '../../src/storage/memory/memory.ts'
 import { sqliteStorage } from '../../src/entries/sqlite.ts'
 import { drivers, openHandle, temporaryDirectory } from '../kit/databases.ts'
+import { gate } from '../kit/gate.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 
 const writing = { mode: 'write', brief: false } as const
@@ -17,44 +18,46 @@ const insert = (id: string, visits = 0) => {
     on.insert(customers, rowOf(customers, { customerId: id, visits }))
 }
 
-function deferred(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => undefined
-  const promise = new Promise<void>((done) => {
-    resolve = done
-  })
-  return { promise, resolve }
-}
-
 interface Opened {
   readonly storage: StorageAdapter
   remove(): void
 }
 
-const options = { ensureSchema: true, queueTimeout: 400 } as const
-const kinds: readonly (readonly [string, () => Opened])[] = [
+/** The options of a storage in a file or handle. */
+interface Limits {
+  readonly queueTimeout?: number
+}
+
+const soon: Limits = { queueTimeout: 400 }
+const kinds: readonly (readonly [string, (limits: Limits) => Opened])[] = [
   ['memory', () => ({ storage: memoryStorage(), remove: () => undefined })],
   ...drivers.flatMap((driver) => [
     [
       `${driver}: a file`,
-      () => {
+      (limits: Limits) => {
         const directory = temporaryDirectory()
-        const storage = sqliteStorage(`${directory}/a.db`, { ...options, driver })
+        const options = { ensureSchema: true, ...limits, driver }
+        const storage = sqliteStorage(`${directory}/a.db`, options)
         return { storage, remove: () => rmSync(directory, { recursive: true }) }
       },
     ] as const,
     [
       `${driver}: a handle`,
-      () => {
+      (limits: Limits) => {
         const handle = openHandle(driver, ':memory:')
-        return { storage: sqliteStorage(handle, options), remove: () => handle.close() }
+        const storage = sqliteStorage(handle, { ensureSchema: true, ...limits })
+        return { storage, remove: () => handle.close() }
       },
     ] as const,
   ]),
 ]
 
 describe.each(kinds)('%s: application code that waits', (name, open) => {
-  async function on(run: (storage: StorageAdapter) => Promise<void>): Promise<void> {
-    const { storage, remove } = open()
+  async function on(
+    run: (storage: StorageAdapter) => Promise<void>,
+    limits: Limits = {},
+  ): Promise<void> {
+    const { storage, remove } = open(limits)
     await storage.open([customers, orderLines])
     try {
       await run(storage)
@@ -67,26 +70,24 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
 
   test('before its first write lets other writes commit, and then continues', () =>
     on(async (storage) => {
-      const order: string[] = []
+      const { opened: written, open: goOn } = gate()
       const waiting = Array.from({ length: 5 }, (_, index) =>
         storage.transaction(writing, async (transaction) => {
           await findValues(transaction, orderLines, 'product')
-          await pause(300)
-          order.push('waiting')
+          await written
           return insert(`w${index}`)(transaction)
         }),
       )
       await storage.transaction(writing, insert('A'))
-      order.push('other')
+      goOn()
       await Promise.all(waiting)
-      expect(order[0]).toBe('other')
       expect(await visits(storage)).toHaveLength(6)
     }))
 
   test('continues if the rows that it has read were written with the same values', () =>
     on(async (storage) => {
       await storage.transaction(writing, insert('A', 1))
-      const { promise: changed, resolve: goOn } = deferred()
+      const { opened: changed, open: goOn } = gate()
       const waiting = storage.transaction(writing, async (transaction) => {
         await findValues(transaction, customers, 'visits')
         await changed
@@ -109,7 +110,7 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
       on(async (storage) => {
         await storage.transaction(writing, insert('A', 1))
         const seen: unknown[] = []
-        const { promise: changed, resolve: goOn } = deferred()
+        const { opened: changed, open: goOn } = gate()
         const waiting = storage.transaction(writing, async (transaction) => {
           const rows = await findValues(transaction, customers, 'visits')
           await changed
@@ -169,12 +170,14 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
 
   test('cannot write after its transaction has ended', () =>
     on(async (storage) => {
+      const { opened: ended, open: end } = gate()
       let late: Promise<unknown> = Promise.resolve()
       await storage.transaction(writing, async (transaction) => {
-        late = pause(60).then(() => insert('late')(transaction))
+        late = ended.then(() => insert('late')(transaction))
         late.catch(() => undefined)
         await pause(40)
       })
+      end()
       await expect(late).rejects.toThrow(/ended/)
       expect(await visits(storage)).toEqual([])
     }))
@@ -200,19 +203,19 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
       expect(await last).toMatchObject({ kind: 'unavailable' })
       await Promise.all([...slow, high])
       expect(order.slice(0, 2)).toEqual(['slow', 'high'])
-    }))
+    }, soon))
 
   test('for too long after a write is undone for a write with high priority', () =>
     on(async (storage) => {
-      const began = performance.now()
+      const { opened: isOver, open: end } = gate()
       const slow = storage.transaction(writing, async (transaction) => {
         await insert('slow')(transaction)
-        await pause(4000)
+        await isOver
       })
       const outcome = slow.catch((error: unknown) => error)
       await pause(60)
       await storage.transaction(urgent, insert('high', 1))
-      expect(performance.now() - began).toBeLessThan(3500)
+      end()
       expect(await outcome).toMatchObject({ kind: 'unavailable' })
       expect(await visits(storage)).toEqual([1])
     }))
@@ -221,7 +224,11 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
 test.each(drivers)(
   '%s: a write waits no longer than queueTimeout, also soon after one with high priority',
   async (driver) => {
-    const storage = sqliteStorage(`${temporaryFolder()}/a.db`, { ...options, driver })
+    const storage = sqliteStorage(`${temporaryFolder()}/a.db`, {
+      ensureSchema: true,
+      ...soon,
+      driver,
+    })
     await storage.open([customers])
     await storage.transaction(urgent, insert('high'))
     const slow = storage.transaction(writing, async (transaction) => {

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { PollingWorker } from '../../src/work/polling-worker.ts'
 
 test('jobs do not run in the asynchronous context of what wakes the worker', async () => {
@@ -26,16 +26,12 @@ test('jobs do not run in the asynchronous context of what wakes the worker', asy
     jobs = ['a', 'b']
     worker.wake()
   })
-  await vi.waitFor(() => {
-    expect(seen).toHaveLength(1)
-  })
+  await expect.poll(() => seen).toHaveLength(1)
   store.run('another one', () => {
     jobs = ['b']
     worker.wake()
   })
-  await vi.waitFor(() => {
-    expect(seen).toHaveLength(2)
-  })
+  await expect.poll(() => seen).toHaveLength(2)
   await worker.stop()
   expect(seen).toEqual([
     ['a', undefined],

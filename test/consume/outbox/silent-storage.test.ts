@@ -25,7 +25,7 @@ test.each(storages)(
   'on $name, an order whose commit outlives its request is sent once',
   async (inner) => {
     const { on, state } = silenced(inner)
-    const { insert, once, calls } = await openOrders({ on, requestTimeout: 200 })
+    const { insert, once, calls } = await openOrders({ on, requestTimeout: 1_000 })
     state().silence('commits')
     await expect(insert({ orderId: 'A' })).rejects.toMatchObject(unavailable)
     state().resume()
@@ -36,7 +36,7 @@ test.each(storages)(
 
 test('an order that storage has not received within its request is not sent, and later ones are', async () => {
   const { on, state } = silenced(memory)
-  const { insert, once, calls, outbox } = await openOrders({ on, requestTimeout: 200 })
+  const { insert, once, calls, outbox } = await openOrders({ on, requestTimeout: 1_000 })
   state().silence()
   await expect(insert({ orderId: 'A' })).rejects.toMatchObject(unavailable)
   state().resume()

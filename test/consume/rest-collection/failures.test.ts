@@ -11,8 +11,8 @@ beforeEach(async () => {
   tracker = await startTracker()
 })
 
-function open(paging = pagings[0]) {
-  const { list, get, insert } = endpointsOf(tracker, { timeout: 300 })
+function open(paging = pagings[0], timeout = 10_000) {
+  const { list, get, insert } = endpointsOf(tracker, { timeout })
   const serve = restCollection(data, {
     list: { endpoint: list, items: 'data', total: 'meta/total', paging },
     get: { endpoint: get },
@@ -22,6 +22,8 @@ function open(paging = pagings[0]) {
 }
 
 const issue = { number: 1, title: 's3cret', state: 'open', rank: null, author: null }
+const hangs = 'a service that hangs'
+const timeoutOf = (what: string): number => (what === hangs ? 300 : 10_000)
 const answers: readonly (readonly [
   what: string,
   answer: (response: ServerResponse) => void,
@@ -55,7 +57,7 @@ const answers: readonly (readonly [
     },
     /redirect/,
   ],
-  ['a service that hangs', () => undefined, /in time/],
+  [hangs, () => undefined, /in time/],
   [
     'a service that hangs up',
     (response) => {
@@ -109,12 +111,12 @@ const answers: readonly (readonly [
   ],
 ]
 
-test.each(answers)('%s responds 503 to reads, and is reported', async (_what, answer, report) => {
+test.each(answers)('%s responds 503 to reads, and is reported', async (what, answer, report) => {
   tracker.instead = (_request, response) => {
     answer(response)
     return true
   }
-  const { client, reports } = open()
+  const { client, reports } = open(pagings[0], timeoutOf(what))
   for (const path of ['/app/issues', '/app/issues/1', '/app/issues?$sort=title&$count=true']) {
     const { status, body, headers } = await client.get(path)
     expect([status, headers.get('retry-after')]).toEqual([503, '1'])
@@ -131,12 +133,12 @@ test.each(answers)('%s responds 503 to reads, and is reported', async (_what, an
 
 test.each(answers.filter(([what]) => what !== 'an item of a wrong type'))(
   '%s responds 503 to an insert',
-  async (_what, answer) => {
+  async (what, answer) => {
     tracker.instead = (_request, response) => {
       answer(response)
       return true
     }
-    const { client, reports } = open()
+    const { client, reports } = open(pagings[0], timeoutOf(what))
     const { status, body } = await client.post('/app/issues', { title: 'x' })
     expect(status).toBe(503)
     expect(JSON.stringify(body)).not.toContain('s3cret')

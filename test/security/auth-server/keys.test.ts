@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { exportJWK } from 'jose'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { replaceRuntime, runtime } from '../../../src/runtime.ts'
 import { ask, provider } from './fixture.ts'
 import {
   answer,
@@ -144,19 +145,23 @@ describe('while the keys can’t be had', () => {
     authority.behave((response) => response.writeHead(500).end())
     const given = provider({ jwks: authority.jwks })
     const token = await sign(first)
+    let time = 0
+    replaceRuntime({ ...runtime, performanceNow: () => time })
+    onTestFinished(() => replaceRuntime())
     for (let count = 0; count < 50; count++) {
       await expect(ask(given, token)).rejects.toMatchObject(unavailable)
     }
     expect(authority.fetches()).toBe(1)
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    time += 250
     for (let count = 0; count < 5; count++) {
       await expect(ask(given, token)).rejects.toMatchObject(unavailable)
     }
     expect(authority.fetches()).toBe(2)
     await authority.serve(first)
-    await vi.waitFor(async () => {
-      expect(await ask(given, token)).toMatchObject({ user: 'maria' })
-    }, waiting)
+    time += 499
+    await expect(ask(given, token)).rejects.toMatchObject(unavailable)
+    time += 1
+    expect(await ask(given, token)).toMatchObject({ user: 'maria' })
     expect(authority.fetches()).toBe(3)
   })
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { defineCollection, integer, text } from '../../../src/entries/index.ts'
 import { customers, rowOf } from '../../../src/conformance/collections.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
@@ -150,7 +150,7 @@ describe.each(pooledServers)('inserts that wait for a connection of $name togeth
     const all = Promise.allSettled(
       [1, 2, 3, 4].map((number) => insert(storage, customers, customer(number))),
     )
-    await vi.waitFor(async () => expect(await server.killWaiting()).toBe(1))
+    await expect.poll(() => server.killWaiting()).toBe(1)
     const results = await all
     await undo()
     expect(results).toMatchObject(

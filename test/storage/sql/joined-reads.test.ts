@@ -143,9 +143,9 @@ describe.each(pooledServers)('reads that wait for a connection of $name', ({ mis
 
   test('wait for a connection as long as each may, and are rejected by close', async () => {
     const { storage } = await opened(1, { acquireTimeout: 600 })
-    const read = async (): Promise<number> => {
+    const read = async (from = storage): Promise<number> => {
       const start = performance.now()
-      await expect(storage.filter(customers, one('a'))).rejects.toMatchObject({
+      await expect(from.filter(customers, one('a'))).rejects.toMatchObject({
         kind: 'unavailable',
       })
       return performance.now() - start
@@ -165,13 +165,14 @@ describe.each(pooledServers)('reads that wait for a connection of $name', ({ mis
     for (const result of [...results, ...(await Promise.allSettled(late))]) {
       expect(result.status === 'fulfilled' && result.value).toBeGreaterThan(530)
     }
+    const { storage: patient } = await opened(1, { acquireTimeout: 20_000 })
     const closing = await whileBusy(
-      storage,
-      () => [read(), read()],
-      async () => void storage.close(),
+      patient,
+      () => [read(patient), read(patient)],
+      async () => void patient.close(),
     )
     for (const result of closing) {
-      expect(result.status === 'fulfilled' && result.value).toBeLessThan(500)
+      expect(result.status === 'fulfilled' && result.value).toBeLessThan(10_000)
     }
   })
 })

@@ -175,7 +175,7 @@ describe.each(servers)('on $name', (server) => {
       applications: { app: { collections } },
       storage: database.through(proxy, 2),
       security: openAccess(),
-      requestTimeout: 300,
+      requestTimeout: 1_000,
       report: false,
     })
     onTestFinished(() => service.close())

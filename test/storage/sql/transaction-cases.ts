@@ -179,7 +179,7 @@ export function testTransactions<Server extends TransactionServer>(
   })
 
   test('waits for a connection for a limited time', async () => {
-    const { storage } = await server.single({ acquireTimeout: 500 })
+    const { storage } = await server.single({ acquireTimeout: 1_500 })
     await storage.transaction(writing, async (on) => {
       await visit(on, 'a')
       const outside = storage.filter(customers, everyRow)
