@@ -23,7 +23,7 @@ export async function runCommandLine(
     const code = await codeOf(error)
     const help = command === undefined ? 'rowgate --help' : `rowgate ${command.name} --help`
     const hint = code === 2 ? ` See ${help}.` : ''
-    program.messages.write(`rowgate: ${withCommands(errorMessage(error))}${hint}\n`)
+    program.messages.write(`rowgate: ${withCommands(await messageOf(error))}${hint}\n`)
     return code
   }
 }
@@ -61,6 +61,11 @@ async function codeOf(error: unknown): Promise<number> {
   if (error instanceof CommandError) return 1
   const { RequestError } = await import('../client/request-error.ts')
   return error instanceof RequestError && error.isTemporary ? 3 : 1
+}
+
+async function messageOf(error: unknown): Promise<string> {
+  const { isUnavailable, unavailableMessage } = await import('./unavailable.ts')
+  return isUnavailable(error) ? unavailableMessage(error) : errorMessage(error)
 }
 
 async function runCommand(typed: Typed, terminal: Terminal): Promise<number> {

@@ -2,6 +2,7 @@ import { withFills } from './fill.ts'
 import { publishApplications } from '../definition/publish-applications.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { SchemaChange, SchemaChangeKind, SchemaDiff } from '../schema/changes.ts'
+import { networkFailures } from '../storage/pool/failure.ts'
 import { requiredArgument, requiredOf, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import type { DatabaseSchema } from './database.ts'
@@ -10,6 +11,7 @@ import { openDatabase } from './open-database.ts'
 import { openProgress } from './progress.ts'
 import { errorMessage, printable } from './text.ts'
 import { counted } from './time.ts'
+import { isUnavailable } from './unavailable.ts'
 
 // A column that the definition does not name does no harm, and neither does one that allows null: saves are checked.
 const needed = new Set<SchemaChangeKind>(['add', 'rename', 'rebuild', 'nulls'])
@@ -47,6 +49,10 @@ export async function applyDiff(given: Given, context: CommandContext): Promise<
     }
     try {
       return { applied: await schema.apply(collections, options), shown: named }
+    } catch (error) {
+      throw isNotAnswered(error)
+        ? new CommandError(`${named}: ${reasonOf(error)}. ${afterNoAnswer}`)
+        : error
     } finally {
       progress.end()
     }
@@ -103,8 +109,22 @@ async function onSchema<Result>(
     return await work({ shown, schema, collections })
   } catch (error) {
     if (error instanceof CommandError || error instanceof UsageError) throw error
-    throw new CommandError(errorMessage(error))
+    throw new CommandError(
+      isNotAnswered(error) ? `${shown}: ${reasonOf(error)}.` : errorMessage(error),
+    )
   } finally {
     await close()
   }
+}
+
+const afterNoAnswer = 'Changes may have been made: see rowgate schema diff.'
+
+function isNotAnswered(error: unknown): boolean {
+  const { code } = Object(error) as { readonly code?: unknown }
+  return isUnavailable(error) || (typeof code === 'string' && code in networkFailures)
+}
+
+function reasonOf(error: unknown): string {
+  const { cause } = Object(error) as { readonly cause?: unknown }
+  return errorMessage(cause instanceof Error ? cause : error).replace(/\.$/, '')
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { runtime, type Timer } from '../runtime.ts'
 import { describeServer } from '../schema/describe/describe-server.ts'
 import type { ServerCatalogue } from '../schema/describe/describe-server.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
@@ -59,7 +60,7 @@ export async function openServer(server: ServerDatabase): Promise<Database> {
   }
   const close = async (): Promise<void> => {
     await connections.close()
-    await server.end()
+    await endSoon(server.end())
   }
   try {
     const { name, schema, source, folded } = await attempt((on) => server.serverPlaceOf(on))
@@ -88,6 +89,16 @@ export async function openServer(server: ServerDatabase): Promise<Database> {
     await close()
     throw error
   }
+}
+
+// A pool waits for connections that are not open yet. The command has its result, whatever becomes of them.
+async function endSoon(end: Promise<void>): Promise<void> {
+  let timer: Timer | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = runtime.setTimeout(resolve, 1_000)
+  })
+  await Promise.race([end.catch(() => undefined), late])
+  runtime.clearTimeout(timer)
 }
 
 /** Imports the driver of a server. Throws a CommandError that names the package if it is missing. */

@@ -1,5 +1,6 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import { bind, type Connection, type TextRow } from '../storage/pool/connection.ts'
+import type { Errors } from '../storage/pool/failure.ts'
 import type { Tables } from '../storage/sql/dialect.ts'
 import { raw } from '../storage/sql/fragments.ts'
 import { slowOrders } from '../storage/sql/slow-orders.ts'
@@ -22,7 +23,10 @@ import type { Table } from './model.ts'
 /** A database behind a pool whose tables are compared and changed. */
 export interface SchemaDatabase {
   /** That of the server. Read it only with an open connection, because related servers differ. */
-  readonly dialect: AlteringDialect & { readonly storage: string }
+  readonly dialect: AlteringDialect & {
+    readonly storage: string
+    readonly errors: Pick<Errors, 'isUndone'>
+  }
   /** Returns what is wrong with the database itself. */
   mistakes(connection: Connection): Promise<readonly string[]>
   readTables(connection: Connection, collections: readonly PublishedCollection[]): Promise<Tables>
@@ -139,7 +143,7 @@ export async function applyTables(
     const makeAll = async ({ changes }: SchemaDiff): Promise<SchemaDiff> => {
       for (const change of changes) {
         progress(change.description)
-        await make(connection, change, isTransactional)
+        await make(connection, change, database.dialect)
       }
       return diff()
     }
@@ -159,13 +163,16 @@ export async function applyTables(
 async function make(
   connection: Connection,
   { description, statements }: SchemaChange,
-  isTransactional: boolean,
+  { changes: { isTransactional }, errors }: SchemaDatabase['dialect'],
 ): Promise<void> {
   for (const statement of statements) {
     try {
       await connection.change(statement)
     } catch (error) {
-      const changed = isTransactional ? 'nothing was changed' : 'the changes before it stay'
+      const stays = errors.isUndone(error)
+        ? 'the changes before it stay'
+        : 'it may have been made, as those before it'
+      const changed = isTransactional ? 'nothing was changed' : stays
       throw new Error(`${description} This failed, and ${changed}: ${reasonOf(error)}`, {
         cause: error,
       })

@@ -17,6 +17,8 @@ export interface Proxy {
   refuse(): void
   /** Passes nothing on any more, and accepts connections that it never answers, until `admit`: these stay silent. */
   silence(): void
+  /** Is silent as soon as a client sends a text that a pattern matches. The server does not receive it. */
+  silenceAt(pattern: RegExp): void
   admit(): void
   /** Leads new connections to another server. */
   lead(to: Address): void
@@ -33,6 +35,7 @@ export async function startProxy(first: Address): Promise<Proxy> {
   const pairs = new Set<readonly [client: Socket, server: Socket]>()
   const silent = new Set<Socket>()
   const state = { isHeld: false, isRefusing: false, isSilent: false, server: first }
+  let awaited: RegExp | undefined
 
   const listener = createServer((client) => {
     if (state.isRefusing) {
@@ -47,6 +50,10 @@ export async function startProxy(first: Address): Promise<Proxy> {
     const pair = [client, far] as const
     pairs.add(pair)
     if (state.isHeld) for (const socket of pair) socket.cork()
+    // Before the data is passed on.
+    client.on('data', (chunk: Buffer) => {
+      if (awaited?.test(chunk.toString('latin1')) === true) silence()
+    })
     const ended = (): void => {
       if (pairs.delete(pair)) for (const socket of pair) socket.destroy()
     }
@@ -62,6 +69,21 @@ export async function startProxy(first: Address): Promise<Proxy> {
       far.destroy()
     }
     return chosen.length
+  }
+
+  function silence(): void {
+    awaited = undefined
+    state.isSilent = true
+    for (const pair of pairs) {
+      pairs.delete(pair)
+      for (const socket of pair) {
+        // What has arrived is kept, and later data and the end of a side are not read.
+        socket.unpipe()
+        socket.cork()
+        socket.pause()
+        silent.add(socket)
+      }
+    }
   }
 
   return {
@@ -83,17 +105,12 @@ export async function startProxy(first: Address): Promise<Proxy> {
       state.isRefusing = true
       reset()
     },
-    silence: () => {
-      state.isSilent = true
-      for (const pair of pairs) {
-        pairs.delete(pair)
-        for (const socket of pair) {
-          socket.cork()
-          silent.add(socket)
-        }
-      }
+    silence,
+    silenceAt: (pattern) => {
+      awaited = pattern
     },
     admit: () => {
+      awaited = undefined
       Object.assign(state, { isRefusing: false, isSilent: false })
     },
     lead: (to) => {

@@ -53,7 +53,8 @@ export async function describeServer(
     const database = describedServer(connection, catalogue, { ...tables, undeletable })
     return await describeDatabase(database, tables.reading)
   } finally {
-    await connection.command('rollback')
+    // It may be lost, which the error of the statement before says.
+    await connection.command('rollback').catch(() => connection.discard())
   }
 }
 

@@ -2,9 +2,11 @@ import { runtime } from '../../runtime.ts'
 import { ClientConnections, type PoolClient } from '../pool/clients.ts'
 import type { Connection, Connections } from '../pool/connection.ts'
 import { notWritable, serverWatch, type ServerWatch } from '../pool/server-watch.ts'
+import { watchSilence, type AnswerCheck } from '../pool/silent-server.ts'
 import { StatementLimit } from '../pool/statement-limit.ts'
 import type { MysqlServer } from './dialect.ts'
 import { MysqlLine } from './line.ts'
+import { isLost } from './failure.ts'
 import type { CompleteMysql } from './options.ts'
 import { clientPoolOf, takeClient, type MysqlClient, type MysqlPool } from './pool.ts'
 import { openSession, readOnlyNow } from './session.ts'
@@ -31,6 +33,7 @@ interface PoolContext {
   readonly watch: ServerWatch
   /** The kind of the server, after the first connection. */
   server: MysqlServer | undefined
+  readonly check: AnswerCheck
 }
 
 /**
@@ -44,7 +47,12 @@ export function mysqlConnections(
 ): MysqlConnections {
   const pool = clientPoolOf(given)
   const known = new WeakMap<MysqlClient, PoolClient>()
-  const context: PoolContext = { options, watch, server: undefined }
+  const check: AnswerCheck = {
+    connections: { use: (...call) => own.use(...call), load: () => own.load() },
+    ping: (connection) => connection.command('select 1'),
+    isResponse: (error) => error instanceof Error && !isLost(error),
+  }
+  const context: PoolContext = { options, watch, server: undefined, check }
   const clientOf = (client: MysqlClient): PoolClient => {
     const own = known.get(client) ?? new KnownClient(client, context)
     known.set(client, own)
@@ -85,6 +93,8 @@ class KnownClient implements PoolClient {
       limit: () => this.#limit.maxWait(),
       // MariaDB ends a connection between two statements itself.
       idleTimeout: () => (context.server === 'MySQL' ? idleTimeout : undefined),
+      // The address may lead to several nodes, so another server than before says nothing about this one.
+      watch: (silent) => watchSilence(context.check, silent),
     })
   }
 

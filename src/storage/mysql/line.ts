@@ -1,4 +1,6 @@
 import { runtime, type Timer } from '../../runtime.ts'
+import { notAnswered } from '../pool/failure.ts'
+import { isLong } from '../pool/silent-server.ts'
 import { isLost } from './failure.ts'
 import type { MysqlClient, MysqlField } from './pool.ts'
 
@@ -8,6 +10,8 @@ export interface LineOptions {
   readonly limit: () => number
   /** Returns after how many milliseconds without a statement the connection ends. Undefined: the server ends it. */
   readonly idleTimeout: () => number | undefined
+  /** Calls a function when the server is silent, until the function that it returns is called. */
+  readonly watch: (silent: () => void) => () => void
 }
 
 /** Whether a connection is lost. */
@@ -47,7 +51,7 @@ export class MysqlLine {
   async send(text: string, limit = this.#options.limit()): Promise<unknown> {
     this.endPause()
     try {
-      return await sendTo(this.client, text, limit)
+      return await sendTo(this.client, text, limit, this.#options.watch)
     } catch (error) {
       if (isLost(error)) this.lose()
       throw error
@@ -86,16 +90,23 @@ export class MysqlLine {
   }
 }
 
-function sendTo(client: MysqlClient, sql: string, limit: number): Promise<unknown> {
+function sendTo(
+  client: MysqlClient,
+  sql: string,
+  limit: number,
+  watch: LineOptions['watch'],
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
+    const began = runtime.performanceNow()
     const late = (): void => {
       destroy(client)
-      const message = `the server did not respond within ${limit} ms`
-      reject(Object.assign(new Error(message), { code: 'ETIMEDOUT' }))
+      reject(notAnswered(runtime.performanceNow() - began))
     }
     const timer = limit === Infinity ? undefined : runtime.setTimeout(late, limit)
+    const endWatch = isLong(limit) ? watch(late) : undefined
     client.query({ sql, rowsAsArray: true, typeCast: textOfField }, (error, result) => {
       runtime.clearTimeout(timer)
+      endWatch?.()
       if (error instanceof Error) reject(error)
       else resolve(result)
     })

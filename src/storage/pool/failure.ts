@@ -149,6 +149,12 @@ export function notConnected(cause: unknown): StorageError {
   })
 }
 
+/** Creates the error of a statement to which the server has not responded. */
+export function notAnswered(milliseconds: number): Error {
+  const message = `the server did not respond within ${Math.round(milliseconds)} ms`
+  return Object.assign(new Error(message), { code: 'ETIMEDOUT' })
+}
+
 /** Returns the message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

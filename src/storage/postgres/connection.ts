@@ -1,8 +1,9 @@
 import { runtime } from '../../runtime.ts'
 import { ClientConnections, type PoolClient } from '../pool/clients.ts'
 import type { Connection, Connections } from '../pool/connection.ts'
-import { unavailable } from '../pool/failure.ts'
+import { notAnswered, unavailable } from '../pool/failure.ts'
 import { serverWatch, type ServerWatch } from '../pool/server-watch.ts'
+import { isLong, watchSilence, type AnswerCheck } from '../pool/silent-server.ts'
 import { StatementLimit } from '../pool/statement-limit.ts'
 import { isLost } from './failure.ts'
 import type { CompletePostgres } from './options.ts'
@@ -19,6 +20,7 @@ interface PoolContext {
   readonly watch: ServerWatch
   /** Begins the names of prepared statements. */
   readonly prefix: string
+  readonly check: AnswerCheck
 }
 
 /**
@@ -33,7 +35,12 @@ export function connections(
   const known = new WeakMap<PostgresClient, KnownClient>()
   // A pool may have had another storage before.
   const prefix = `rowgate_${runtime.randomUUID().slice(0, 8)}`
-  const context: PoolContext = { options, watch, prefix }
+  const check: AnswerCheck = {
+    connections: { use: (...given) => own.use(...given), load: () => own.load() },
+    ping: (connection) => connection.command('select 1'),
+    isResponse: (error) => error instanceof Error && !isLost(error),
+  }
+  const context: PoolContext = { options, watch, prefix, check }
   // Without a listener, the loss of an idle connection would end the process, even after `close`. One listener is enough
   // for all storages that the pool has had.
   pool.removeListener('error', ignore)
@@ -44,11 +51,12 @@ export function connections(
     known.set(client, own)
     return own
   }
-  return new ClientConnections(() => takeClient(pool, clientOf), {
+  const own = new ClientConnections(() => takeClient(pool, clientOf), {
     acquireTimeout: options.acquireTimeout,
     maxConnections: pool.options?.max,
     idleConnections: () => pool.idleCount,
   })
+  return own
 }
 
 function takeClient(
@@ -87,7 +95,9 @@ class KnownClient implements PoolClient {
   constructor(client: PostgresClient, context: PoolContext) {
     this.#client = client
     this.#context = context
-    this.#line = new Line(client)
+    this.#line = new Line(client, (silent) =>
+      watchSilence(context.check, silent, () => this.isOutdated()),
+    )
   }
 
   /** Called when the pool has handed it out. */
@@ -136,10 +146,13 @@ class KnownClient implements PoolClient {
 /** A way to send statements, until the connection is lost. */
 class Line {
   readonly #client: PostgresClient
+  readonly #watch: (silent: () => void) => () => void
   #isLost = false
 
-  constructor(client: PostgresClient) {
+  /** `watch` calls a function when the server is silent, until the function that it returns is called. */
+  constructor(client: PostgresClient, watch: (silent: () => void) => () => void) {
     this.#client = client
+    this.#watch = watch
   }
 
   // The promises of `pg` refer to each other, so that the garbage collector frees results late.
@@ -150,14 +163,17 @@ class Line {
         reject(unavailable(new Error('the connection is lost')))
         return
       }
+      const began = runtime.performanceNow()
       const late = (): void => {
         this.lose()
-        reject(new Error('Query read timeout'))
+        reject(notAnswered(runtime.performanceNow() - began))
       }
       // The timer of `pg` would refer to the result, which the garbage collector then frees late.
       const timer = limit === undefined ? undefined : runtime.setTimeout(late, limit)
+      const endWatch = isLong(limit) ? this.#watch(late) : undefined
       this.#client.query(query, (error, result) => {
         runtime.clearTimeout(timer)
+        endWatch?.()
         if (error) {
           if (isLost(error)) this.lose()
           reject(error)

@@ -44,7 +44,7 @@ export const errorKinds: Readonly<Record<string, FailureKind>> = {
 
 // The driver gives these errors no code.
 const lostMessage =
-  /^Connection terminated|^Query read timeout|^Cannot use a pool after|not queryable|^timeout exceeded when trying to connect|^timeout expired/
+  /^Connection terminated|^Cannot use a pool after|not queryable|^timeout exceeded when trying to connect|^timeout expired/
 
 // Further errors after which the connection can no longer be used.
 const ending: readonly string[] = ['25006', '25P03', '25P04']
@@ -99,7 +99,9 @@ function columnsOfDomain({ columns }: Table, domain: string): readonly string[] 
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return true
   const { code } = error as ServerError
-  if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return true
+  // Codes of the operating system may have five letters too.
+  if (typeof code !== 'string' || code in networkFailures) return true
+  if (!/^[0-9A-Z]{5}$/.test(code)) return true
   return code.startsWith('08') || code.startsWith('57P') || ending.includes(code)
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import type { Row, StorageAdapter } from '../../../src/entries/storage.ts'
 import { postgresStorage, type PostgresOptions } from '../../../src/entries/postgres.ts'
 import { errorKinds, postgresErrors } from '../../../src/storage/postgres/failure.ts'
-import { storageFailure } from '../../../src/storage/pool/failure.ts'
+import { networkFailures, storageFailure } from '../../../src/storage/pool/failure.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 import {
   child,
@@ -317,6 +317,14 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
     for (const value of ['a\0b', '\ud800']) await expectUnstorable(storage, value, 'U+0000')
   })
 })
+
+test.each(Object.keys(networkFailures))(
+  'a statement that failed with %s may have been executed',
+  (code) => {
+    const error = Object.assign(new Error('the network failed'), { code })
+    expect(postgresErrors.isUndone(error)).toBe(false)
+  },
+)
 
 // Sorts more rows than fit into the memory and the files that are allowed.
 const sorting = `set local work_mem = '64kB'; set local temp_file_limit = '1kB';
