@@ -22,7 +22,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // One second, the default, is too short for background work on a busy machine.
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: 30_000 } },
     dangerouslyIgnoreUnhandledErrors: false,
     coverage: {
       provider: 'v8',

@@ -89,14 +89,14 @@ describe.each(everywhere)('work of administration on $name', (on) => {
     const statusOf = async (id: unknown) =>
       itemOf(await eve.get(`/svc-admin/builds/${String(id)}`))['status']
     const failed = (await queue())['releaseId']
-    await expect.poll(() => statusOf(failed), { timeout: 10_000 }).toBe('failed')
+    await expect.poll(() => statusOf(failed)).toBe('failed')
     const shown = itemOf(await eve.get(`/svc-admin/builds/${String(failed)}`))
     expect(shown).toMatchObject({ solutionId: 'plain', fileName: null, snapshot: false })
     expect(shown['error']).toEqual(expect.any(String))
     expect(shown['log']).toContain('line one')
     state.isBroken = false
     const built = (await queue())['releaseId']
-    await expect.poll(() => statusOf(built), { timeout: 10_000 }).toBe('built')
+    await expect.poll(() => statusOf(built)).toBe('built')
     const list = itemsOf(await ada.get('/svc-admin/builds?$limit=5'))
     expect(list.map(({ releaseId }) => releaseId)).toEqual([built, failed])
     expect(list[0]).not.toHaveProperty('log')
@@ -110,7 +110,7 @@ describe.each(everywhere)('work of administration on $name', (on) => {
     const { ada, eve, state, close } = await openWork(on)
     for (const orderId of ['o1', 'o2']) itemOf(await ada.post('/shop/orders', { orderId }))
     const dead = async () => itemsOf(await eve.get('/svc-admin/deliveries?state=dead&$sort=id'))
-    await expect.poll(async () => (await dead()).length, { timeout: 10_000 }).toBe(2)
+    await expect.poll(async () => (await dead()).length).toBe(2)
     const [first, second] = (await dead()).map(({ id }) => String(id))
     const path = `/svc-admin/deliveries/${String(first)}`
     expect(itemOf(await ada.get(path))).toMatchObject({
@@ -131,7 +131,7 @@ describe.each(everywhere)('work of administration on $name', (on) => {
     state.isBroken = false
     expect(itemOf(await ada.post(path, { state: 'waiting' }))).toMatchObject({ id: first })
     const stateOf = async () => itemOf(await ada.get(path))['state']
-    await expect.poll(stateOf, { timeout: 10_000 }).toBe('delivered')
+    await expect.poll(stateOf).toBe('delivered')
     expect(entriesOf(await ada.post(path, { state: 'waiting' }))).toEqual([
       'error state: Only a dead or waiting delivery can be retried.',
     ])

@@ -33,9 +33,7 @@ export async function startServing(
     now: () => new Date(),
     version: '1.2.3',
   }).then((result) => (code = result))
-  await expect
-    .poll(() => code !== undefined || output.text() !== '', { timeout: 15_000, interval: 2 })
-    .toBe(true)
+  await expect.poll(() => code !== undefined || output.text() !== '', { interval: 2 }).toBe(true)
   if (code !== undefined) throw new Error(messages.text())
   return {
     url: /at (http:\S+?)\/rest\/v1\//.exec(output.text())?.[1] ?? '',

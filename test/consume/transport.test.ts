@@ -240,6 +240,6 @@ test.each(['content-length', 'transfer-encoding'])(
       request.socket.write(`HTTP/1.1 205 Reset Content\r\n${header}: ${value}\r\n\r\n`)
     })
     expect((await get.call({})).body).toBe(null)
-    await expect.poll(() => openConnections(server), { timeout: 3_000 }).toBe(0)
+    await expect.poll(() => openConnections(server), { timeout: 10_000 }).toBe(0)
   },
 )

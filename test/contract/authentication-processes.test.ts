@@ -116,7 +116,7 @@ describe.each(bindings)('two services on one database, by $name', (binding) => {
   test('a first use is one, wherever it was', async () => {
     const { one, two, made } = await begin()
     const events = async () => (await one.service.keys.audit()).map(({ event }) => event)
-    await expect.poll(events, { timeout: 5000 }).toContain('first-used')
+    await expect.poll(events).toContain('first-used')
     await two.service.close()
     expect(await events()).toEqual(['created', 'first-used'])
     itemsIn(await one.ask(made.key))

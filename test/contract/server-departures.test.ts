@@ -80,11 +80,11 @@ describe.each(cells)('on $name', (cell) => {
     const lines = await Promise.all([1, 2, 3].map(() => openLine(running.host.port)))
     transactions = 0
     for (const line of lines) line.write(entry)
-    await expect.poll(() => transactions, { timeout: 5000, interval: 2 }).toBe(3)
+    await expect.poll(() => transactions, { interval: 2 }).toBe(3)
     // A handler that waits does not hold up the other writers.
     await waiting.begun(3)
     for (const line of lines) line.reset()
-    await expect.poll(waiting.aborted, { timeout: 5000, interval: 2 }).toBe(3)
+    await expect.poll(waiting.aborted, { interval: 2 }).toBe(3)
     let isClosed = false
     const closed = running.service.close().then(() => (isClosed = true))
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -122,7 +122,7 @@ describe.each(cells)('on $name', (cell) => {
     await running.service.users.add({ user: 'maria' })
     const lines = await Promise.all([1, 2, 3].map(() => openLine(running.host.port)))
     for (const line of lines) line.write(requestBytes(`GET ${orders}`, ['X-Slow: maria']))
-    await expect.poll(() => began, { timeout: 5000, interval: 2 }).toBe(3)
+    await expect.poll(() => began, { interval: 2 }).toBe(3)
     for (const line of lines) line.reset()
     await Promise.all(lines.map((line) => line.ended()))
     let isClosed = false

@@ -91,10 +91,10 @@ describeContract('half-closed sockets', { applications: waiting.applications }, 
     line.write(requestBytes(`POST ${base}/journal`, jsonHeaders(body), body))
     await waiting.begun(1)
     line.finish()
-    await expect.poll(waiting.aborted, { timeout: 5000, interval: 2 }).toBe(1)
+    await expect.poll(waiting.aborted, { interval: 2 }).toBe(1)
     waiting.release()
     expect(await line.ended()).toEqual([])
-    await expect.poll(() => levels(34), { timeout: 5000, interval: 2 }).toBe(1)
+    await expect.poll(() => levels(34), { interval: 2 }).toBe(1)
   })
 
   async function levels(level: number): Promise<number> {

@@ -109,7 +109,7 @@ function asking(client: TestClient): Asking {
     once: async (releaseId, ...states) => {
       let last: Item = {}
       const status = async () => (last = await record(releaseId))['status']
-      await expect.poll(status, { timeout: 10_000, interval: 10 }).toBeOneOf([...states])
+      await expect.poll(status, { interval: 10 }).toBeOneOf([...states])
       return last
     },
   }

@@ -69,7 +69,7 @@ async function runOnce(given: Pick<ProcessOrder, 'build' | 'killAt'>): Promise<R
   const accepted = child.all('accepted')
   const storage = sqliteStorage(file, { ensureSchema: true })
   const second = await openDeployment({ storage, lease: 100, builder: packageBuilder() })
-  await expect.poll(() => isQuiet(second), { timeout: 15_000, interval: 20 }).toBe(true)
+  await expect.poll(() => isQuiet(second), { interval: 20 }).toBe(true)
   const result = await balance(storage, { accepted, log })
   await second.service.close()
   return { ...result, killed: child.all('killed')[0], marks: Number(child.all('marks')[0] ?? 0) }

@@ -58,6 +58,7 @@ async function shared(lease: number, builder: Builder = packageBuilder(), on = s
 
 test.each(databases)(
   'two processes on one $name database build 200 releases once each',
+  { timeout: 150_000 },
   async (on) => {
     const { directory, log, storage, ask, order } = await shared(5_000, packageBuilder(), on)
     const accepted: string[] = []
@@ -74,7 +75,7 @@ test.each(databases)(
       const { releases } = await balance(storage, { accepted, log })
       return releases.filter(({ status }) => status === 'built').length
     }
-    await expect.poll(built, { timeout: 45_000 }).toBe(200)
+    await expect.poll(built, { timeout: 120_000 }).toBe(200)
     const { releases, lost, doubled } = await balance(storage, { accepted, log })
     expect({ lost, doubled }).toEqual({ lost: [], doubled: [] })
     expect(releases.every(({ attempt }) => attempt === 1)).toBe(true)

@@ -55,6 +55,6 @@ test('a build whose storage is silent longer than its request is a 503, and is b
     (await client.get('/svc-deploy/release-queue?solutionId=northwind')).body.items?.map(
       ({ status }) => status,
     )
-  await expect.poll(built, { timeout: 10_000 }).toEqual(['built'])
+  await expect.poll(built).toEqual(['built'])
   await service.close()
 })

@@ -86,7 +86,7 @@ describe.each(all)('on $name, a request with a key', (on) => {
     const gate = new Promise<void>((resolve) => (proceed = resolve))
     const shop = open({ before: () => gate })
     const first = shop.send({ key: 'k' })
-    await expect.poll(() => shop.calls, { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(() => shop.calls).toHaveLength(1)
     const second = await shop.send({ key: 'k' })
     expect(second).toMatchObject({ status: 409, headers: { 'Retry-After': '1' } })
     expect((await shop.send({ key: 'k', body: { title: 'b' } })).status).toBe(422)

@@ -21,7 +21,7 @@ describe.each(ownDatabases)('two services on one database of $name', (server) =>
     await waiting.rows()
     const other = openShop(database.open(options))
     const first = waiting.send({ key: 'k' })
-    await expect.poll(() => waiting.calls, { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(() => waiting.calls).toHaveLength(1)
     return { waiting, other, first, proceed }
   }
 

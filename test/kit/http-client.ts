@@ -70,7 +70,7 @@ export function converse(
   bytes: string | Uint8Array,
   options: { readonly end?: boolean; readonly patience?: number } = {},
 ): Promise<string> {
-  const { end = false, patience = 2000 } = options
+  const { end = false, patience = 15_000 } = options
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
     const socket = connect(port, '127.0.0.1', () => {

@@ -82,8 +82,6 @@ async function once<Value>(
   fits: (value: Value) => boolean,
 ): Promise<Value> {
   let value = await read()
-  await expect
-    .poll(async () => fits((value = await read())), { timeout: 5000, interval: 5 })
-    .toBe(true)
+  await expect.poll(async () => fits((value = await read())), { interval: 5 }).toBe(true)
   return value
 }

@@ -85,9 +85,7 @@ function run(program: readonly string[], order: unknown): Running {
       return how
     }),
     said: async (word) => {
-      await expect
-        .poll(() => all(word).length + errors.length, { timeout: 15_000, interval: 5 })
-        .toBeGreaterThan(0)
+      await expect.poll(() => all(word).length + errors.length, { interval: 5 }).toBeGreaterThan(0)
       expect(errors).toBe('')
       return all(word)[0] ?? ''
     },

@@ -64,7 +64,7 @@ async function sendTo(
   const id = await service
     .as(principal('maria'))
     .transaction((within) => outbox.enqueue(within, 'order', { body: { a: 7 } }))
-  await expect.poll(async () => (await outbox.get(id))?.state, { timeout: 5_000 }).toBe('dead')
+  await expect.poll(async () => (await outbox.get(id))?.state).toBe('dead')
   return { calls: server.received.length, dead: await outbox.get(id), outbox, id, server }
 }
 
@@ -143,7 +143,7 @@ test('a response with 2xx that was cut off is requested again, with the same key
 test('a retry of a response that could not be read makes the call again', async () => {
   const { outbox, id, server } = await sendTo('<p>OK</p>', { 'content-type': 'text/html' })
   await outbox.retry(id)
-  await expect.poll(() => server.received.length, { timeout: 5_000 }).toBe(2)
+  await expect.poll(() => server.received.length).toBe(2)
 })
 
 test('a dead delivery shows the status and the text of an error, until it is delivered', async () => {

@@ -67,9 +67,7 @@ async function openMails(
     sent: async () => (await clerk.collection('shop', 'mails').filter()).items,
     order: (to: string) => clerk.collection('shop', 'orders').insert({ to }),
     once: async (state: string) => {
-      await expect
-        .poll(async () => (await outbox.list())[0]?.state, { timeout: 10_000, interval: 10 })
-        .toBe(state)
+      await expect.poll(async () => (await outbox.list())[0]?.state, { interval: 10 }).toBe(state)
       return (await outbox.list())[0]
     },
   }

@@ -153,7 +153,7 @@ test('a lane that cannot be arranged does not keep others from going on', async 
   const worker = outbox.work()
   const states = async () => (await outbox.list()).map(({ lane, state }) => `${lane} ${state}`)
   await expect
-    .poll(states, { timeout: 3_000 })
+    .poll(states)
     .toEqual(['bad delivered', 'bad behind', 'good delivered', 'good delivered'])
   await worker.stop()
 })
@@ -178,11 +178,9 @@ test.each(storages)(
         await outbox.enqueue(within, 'create-shipment', { body: { order: `${at}` } }, lane)
     })
     await order('other')
-    await expect
-      .poll(() => calls.map((call) => call.order), { timeout: 3_000 })
-      .toEqual(['slow', 'other'])
+    await expect.poll(() => calls.map((call) => call.order)).toEqual(['slow', 'other'])
     // They are not found again by each search.
-    await expect.poll(() => outbox.list({ state: 'waiting' }), { timeout: 3_000 }).toEqual([])
+    await expect.poll(() => outbox.list({ state: 'waiting' })).toEqual([])
     for (const { id } of await outbox.list({ state: 'behind', limit: 390 })) await outbox.drop(id)
     release?.()
     await once('delivered')

@@ -100,7 +100,7 @@ describe.each(storages)('on $name', (on) => {
     })
     for (const id of ['first', 'second', 'third']) await order(id)
     const done = async () => (await outbox.list({ state: 'delivered' })).length
-    await expect.poll(done, { timeout: 10_000 }).toBe(2)
+    await expect.poll(done).toBe(2)
     expect(await outbox.list({ state: 'sending' })).toMatchObject([{ lane: null }])
     release()
     await once('delivered')

@@ -43,7 +43,7 @@ async function open(endpoints: OutboxEndpoints, path = `${temporaryFolder()}/a.d
       .transaction((within) => outbox.enqueue(within, name as never, { body: { a: 1 } } as never))
   const ended = async (state: string) => {
     const states = async () => (await outbox.list()).map((one) => one.state)
-    await expect.poll(states, { timeout: 5_000, interval: 10 }).toEqual([state])
+    await expect.poll(states, { interval: 10 }).toEqual([state])
     return (await outbox.list())[0]
   }
   return { service, outbox, reports, send, ended }

@@ -49,7 +49,7 @@ async function open(on: Storage, options: { readonly onDead?: 'hold' } = {}) {
   const workUntil = async (...ended: readonly string[]) => {
     const worker = outbox.work({ concurrency: 3 })
     const open = async () => (await states()).filter((one) => !ended.includes(one))
-    await expect.poll(open, { timeout: 20_000, interval: 10 }).toEqual([])
+    await expect.poll(open, { interval: 10 }).toEqual([])
     await worker.stop()
   }
   return { state, sent, outbox, user, enqueue, states, workUntil }
@@ -109,7 +109,7 @@ describe.each(storages)('on $name', (on) => {
     for (let at = 0; at < 250; at++) await enqueue('mail', `${at}`)
     const worker = outbox.work({ concurrency: 8 })
     const dead = async () => (await outbox.list({ state: 'dead', limit: 1_000 })).length
-    await expect.poll(dead, { timeout: 20_000, interval: 20 }).toBe(250)
+    await expect.poll(dead, { interval: 20 }).toBe(250)
     await worker.stop()
     state.isDown = false
     expect(await outbox.retry({ state: 'dead' })).toBe(250)

@@ -79,11 +79,11 @@ describe.each(tamperedDatabases)('on $name', ({ missing, isUntyped, create }) =>
       await order('good')
       await order('behind', 'other lane')
       await expect
-        .poll(() => calls.map((call) => call.order), { timeout: 5_000 })
+        .poll(() => calls.map((call) => call.order))
         .toEqual(expect.arrayContaining(['good', 'behind']))
       await new Promise((resolve) => setTimeout(resolve, 150))
       await order('last')
-      await expect.poll(() => calls.map((call) => call.order), { timeout: 5_000 }).toContain('last')
+      await expect.poll(() => calls.map((call) => call.order)).toContain('last')
       for (const worker of workers) await worker.stop()
       // What goes wrong is known, but not reported again with each poll.
       expect(reports.length).toBeLessThan(15)
@@ -109,7 +109,7 @@ describe.each(tamperedDatabases)('on $name', ({ missing, isUntyped, create }) =>
     const first = outbox.work()
     await order('first', 'lane')
     await order('second', 'lane')
-    await expect.poll(states, { timeout: 5_000 }).toEqual(['waiting', 'behind'])
+    await expect.poll(states).toEqual(['waiting', 'behind'])
     await first.stop()
     calls.length = 0
     receive(ship)
@@ -133,12 +133,10 @@ describe.each(tamperedDatabases)('on $name', ({ missing, isUntyped, create }) =>
     const { database, order, outbox, calls, once } = await openLane()
     await database.run(`update rowgate_lanes set "${column}" = ${value}`)
     const worker = outbox.work()
-    await expect
-      .poll(() => calls.map((call) => call.order), { timeout: 5_000 })
-      .toEqual(['first', 'second'])
+    await expect.poll(() => calls.map((call) => call.order)).toEqual(['first', 'second'])
     await once('delivered')
     await order('third', 'lane')
-    await expect.poll(() => calls.map((call) => call.order), { timeout: 5_000 }).toContain('third')
+    await expect.poll(() => calls.map((call) => call.order)).toContain('third')
     await worker.stop()
   })
 

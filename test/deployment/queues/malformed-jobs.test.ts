@@ -82,7 +82,7 @@ describe.each([...engines, custom])('$name', ({ missing, open }) => {
 
       for (const job of malformed) await engine.send(job)
       const discarded = () => stages.flatMap((one) => one.news).filter(isDiscarded)
-      await expect.poll(() => discarded().length, { timeout: 20_000 }).toBe(malformed.length)
+      await expect.poll(() => discarded().length).toBe(malformed.length)
       const reports = stages.flatMap((one) => one.reports)
       expect(reports.filter(({ type }) => type === 'build-discarded')).toHaveLength(
         malformed.length,

@@ -99,7 +99,7 @@ describe('the keys', () => {
 })
 
 // A machine under load may take its time.
-const waiting = { timeout: 10_000 }
+const waiting = { timeout: 30_000 }
 
 describe('while the keys can’t be had', () => {
   const stalled: Manner = (response) => {

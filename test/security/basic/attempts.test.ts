@@ -4,6 +4,7 @@ import { createTestClient } from '../../../src/entries/testing.ts'
 import { httpBasic, type HttpBasicOptions } from '../../../src/entries/security.ts'
 import { passwordAttempts } from '../../../src/security/basic/attempts.ts'
 import { boundedWork } from '../../../src/security/basic/password-checks.ts'
+import { clockAt } from '../../kit/clock.ts'
 import { cheapCost } from '../../kit/keys.ts'
 
 const limits = { perName: 3, perAddress: 5, seconds: 60 }
@@ -118,6 +119,8 @@ async function openDesk(options: HttpBasicOptions = {}) {
     applications: { desk: { collections: { notes } } },
     storage: memoryStorage(),
     security: httpBasic({ cost: cheapCost, ...options }),
+    // A minute is one, however long the checks take.
+    now: clockAt().now,
     report: false,
   })
   onTestFinished(() => service.close())

@@ -116,7 +116,7 @@ describe.each(changingServers)('a storage on $name', (kind) => {
     return storage.transaction({ mode: 'read', brief: false }, async (on) => {
       await on.filter(collection, queryOf(collection, {}))
       holding.count++
-      await expect.poll(() => holding.count, { timeout: 5_000, interval: 5 }).toBe(2)
+      await expect.poll(() => holding.count, { interval: 5 }).toBe(2)
     })
   }
 
