@@ -166,7 +166,8 @@ describe.skipIf(missing !== undefined)('services on PostgreSQL under Patroni', (
         address.silence()
         await pause(3_000)
         address.admit()
-      })
+        // A request on a connection that stays silent ends later than the time that is waited for by default.
+      }, 6_000)
       note('accepted, never answered, for 3 s', seen)
       expectNothingLost(seen)
     } finally {

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { postgresStorage } from '../../src/entries/postgres.ts'
-import { describeFailover, type FailoverServers } from './kit/failover-cases.ts'
+import { startProxy } from '../kit/proxy.ts'
+import { describeFailover, startLetters, type FailoverServers } from './kit/failover-cases.ts'
 import { missingPackages } from './kit/packages.ts'
 import { describeReplica, type Address, type ReplicatedServers } from './kit/replica-cases.ts'
 import type { ServerProgram } from './kit/server-program.ts'
@@ -123,6 +124,32 @@ describe.skipIf(missing !== undefined)('a replica of PostgreSQL for reads', () =
       ...failover(),
       front: (address) => pgBouncer(address, { server_login_retry: 0 }),
     }))
+  })
+
+  test('is read and written once it is promoted, and its former primary is not, which still runs', async () => {
+    const former = await postgres()
+    const promoted = await replica(former)
+    const address = await startProxy(former)
+    onTestFinished(() => address.stop())
+    const service = await startLetters(postgresStorage(poolOf(address), { ensureSchema: true }))
+    await service.service.users.ensure({ user: 'maria' })
+    const { key } = await service.service.keys.create({ user: 'maria' })
+    expect(await service.save(key, 1)).toBe(200)
+    const onPromoted = poolOf(promoted, { max: 1 })
+    const replayed = () => onPromoted.query('select id from letters').catch(String)
+    await expect.poll(replayed).toMatchObject({ rowCount: 1 })
+    await onPromoted.query('select pg_promote()')
+    for (let round = 0; round < 2; round++) {
+      address.lead(promoted)
+      address.reset()
+      await expect.poll(() => service.save(key, 2 + round)).toBe(200)
+      address.lead(former)
+      address.reset()
+      for (let time = 0; time < 20; time++) {
+        expect(await service.read(key, 2 + round)).toBe(503)
+        expect(await service.save(key, 9)).toBe(503)
+      }
+    }
   })
 
   test('must be a replica of the primary, with the same tables', async () => {

@@ -8,16 +8,25 @@ export interface ServerFacts {
   readonly readOnly: string | undefined
 }
 
+/** The history of a server. Of two servers of one cluster, the one with the lower number is a former primary. */
+export interface ServerHistory {
+  /** Is the same for all servers of a cluster. */
+  readonly cluster: string
+  readonly timeline: number
+}
+
 /**
  * Notices to which servers the address of a database leads. A storage that was opened on a server that accepts writes
  * uses no other: a replica may lack what was acknowledged, and keys that were revoked.
  */
 export interface ServerWatch {
+  /** Returns whether the server of a new connection is another one than before. */
+  isOther(server: ServerFacts): boolean
   /**
-   * Called with the server of a new connection. Returns a mark for {@link ServerWatch.isCurrent}. Throws an
-   * `unavailable` StorageError if the storage must not use the server.
+   * Called with the server of a new connection, and its history if it is known. Returns a mark for
+   * {@link ServerWatch.isCurrent}. Throws an `unavailable` StorageError if the storage must not use the server.
    */
-  admit(server: ServerFacts): number
+  admit(server: ServerFacts, history?: ServerHistory): number
   /** Returns the mark of now. */
   mark(): number
   /** Returns whether no other server was admitted since a mark was returned. */
@@ -37,10 +46,18 @@ export function serverWatch(): ServerWatch {
   let mark = 0
   let isOpen = false
   let requiresWrites = false
+  let newest: ServerHistory | undefined
 
   return {
-    admit({ identity, readOnly }) {
+    isOther: ({ identity }) => current !== undefined && current !== identity,
+    admit({ identity, readOnly }, history) {
       if (requiresWrites && readOnly !== undefined) throw notWritable(readOnly)
+      if (history !== undefined) {
+        const isOfCluster = newest?.cluster === history.cluster
+        if (newest !== undefined && isOfCluster && history.timeline < newest.timeline)
+          throw formerPrimary()
+        newest = history
+      }
       // A replica that was promoted since, or that the address led to only at the start.
       requiresWrites ||= isOpen && readOnly === undefined
       if (current !== undefined && current !== identity) {
@@ -59,6 +76,13 @@ export function serverWatch(): ServerWatch {
     requiresWrites: () => requiresWrites,
     onChange: (listener) => void listeners.push(listener),
   }
+}
+
+// It may accept writes for a moment, but lacks those of its successor: for example one that was frozen for too long.
+function formerPrimary(): Error {
+  return unavailable(
+    new Error('this server was replaced by another one, which the storage has used'),
+  )
 }
 
 /** Creates the error of a connection to a server that accepts no writes, if the storage needs one that does. */

@@ -2,14 +2,14 @@ import { runtime } from '../../runtime.ts'
 import { ClientConnections, type PoolClient } from '../pool/clients.ts'
 import type { Connection, Connections } from '../pool/connection.ts'
 import { notAnswered, unavailable } from '../pool/failure.ts'
-import { serverWatch, type ServerWatch } from '../pool/server-watch.ts'
+import { serverWatch, type ServerFacts, type ServerWatch } from '../pool/server-watch.ts'
 import { isLong, watchSilence, type AnswerCheck } from '../pool/silent-server.ts'
 import { StatementLimit } from '../pool/statement-limit.ts'
 import { isLost } from './failure.ts'
 import type { CompletePostgres } from './options.ts'
 import type { PostgresClient, PostgresPool, PostgresResult } from './pool.ts'
 import { PreparedConnection } from './prepared-connection.ts'
-import { openSession, type Send, type Session } from './session.ts'
+import { historyOf, openSession, type Send, type Session } from './session.ts'
 
 // The server ends a statement after its own time-out. If it does not answer then, it can't be reached.
 const graceMilliseconds = 1_000
@@ -134,12 +134,18 @@ class KnownClient implements PoolClient {
     const session = await openSession({ send, processID: this.#client.processID, prefix }, options)
     this.#session = session
     // Behind a pooler, each transaction may lead to another server, and checks that.
-    if (session.names !== undefined) this.#mark = watch.admit(session.server)
+    if (session.names !== undefined) this.#mark = await this.#admit(session.server)
     this.#lacksSettings = false
     const limit = new StatementLimit(options.statementTimeout, graceMilliseconds)
     const pipelines = this.#client.pipeline === true
     this.#connection = new PreparedConnection(session, { send, lose, watch, limit, pipelines })
     return this.#connection
+  }
+
+  async #admit(server: ServerFacts): Promise<number> {
+    const { options, watch } = this.#context
+    const history = watch.isOther(server) ? await historyOf(this.#line.send, options) : undefined
+    return watch.admit(server, history)
   }
 }
 

@@ -1,4 +1,5 @@
-import type { ServerFacts } from '../pool/server-watch.ts'
+import type { ServerFacts, ServerHistory } from '../pool/server-watch.ts'
+import { isLost } from './failure.ts'
 import type { CompletePostgres } from './options.ts'
 import type { PostgresCommand, PostgresQuery, PostgresResult } from './pool.ts'
 import { statementNames, type StatementNames } from './statement-names.ts'
@@ -83,6 +84,25 @@ export async function openSession(
   const server = serverOf(await row(`begin${inTransaction}; ${found}`))
   await send({ text: 'commit' }, acquireTimeout)
   return { names: undefined, inTransaction, server }
+}
+
+// The log of a standby has no timeline of its own. Other databases with the protocol of PostgreSQL may have none.
+const history = `select system_identifier::text as cluster,
+  ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint::text as timeline from pg_control_system()`
+
+/** Returns the history of the server of a new connection. Undefined: the server does not say. */
+export async function historyOf(
+  send: Send,
+  { acquireTimeout }: CompletePostgres,
+): Promise<ServerHistory | undefined> {
+  try {
+    const { rows } = await send({ text: history }, acquireTimeout)
+    const { cluster, timeline } = rows[0] as Readonly<Record<string, unknown>>
+    return { cluster: String(cluster), timeline: Number(timeline) }
+  } catch (error) {
+    if (isLost(error)) throw error
+    return undefined
+  }
 }
 
 /** Why a server in recovery accepts no writes. */

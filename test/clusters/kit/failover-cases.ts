@@ -24,7 +24,8 @@ export interface FailoverServers {
 const letters = defineCollection({ key: 'id', fields: { id: integer(), title: text() } })
 const maxStaleness = 400
 
-async function start(storage: StorageAdapter) {
+/** Starts a service with letters, and returns requests of its clients. */
+export async function startLetters(storage: StorageAdapter) {
   const service = createService({
     applications: { app: { collections: { letters } } },
     storage,
@@ -53,8 +54,8 @@ export function describeFailover(servers: () => FailoverServers): void {
     const address = await startProxy(primary)
     onTestFinished(() => address.stop())
     const options = { ensureSchema: true, maxStaleness }
-    const one = await start(storage((await front?.(address)) ?? address, options))
-    const other = await start(storage(primary, options))
+    const one = await startLetters(storage((await front?.(address)) ?? address, options))
+    const other = await startLetters(storage(primary, options))
     const user = `user ${last}`
     await other.service.users.ensure({ user })
     const [kept, revoked] = [
@@ -96,12 +97,12 @@ export function describeFailover(servers: () => FailoverServers): void {
   test('is read by a service that was opened on it', async () => {
     const { primary, replica, storage, caughtUp } = servers()
     const options = { ensureSchema: true, maxStaleness }
-    const writer = await start(storage(primary, options))
+    const writer = await startLetters(storage(primary, options))
     await writer.service.users.ensure({ user: 'reader' })
     const { key } = await writer.service.keys.create({ user: 'reader' })
     expect(await writer.save(key, ++last)).toBe(200)
     await caughtUp()
-    const reader = await start(storage(replica, { maxStaleness }))
+    const reader = await startLetters(storage(replica, { maxStaleness }))
     expect(await reader.read(key, last)).toBe(200)
   })
 }
