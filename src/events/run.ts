@@ -6,6 +6,7 @@ import { collectionAccess } from './access.ts'
 import { withComputed } from './reads/computed.ts'
 import { whenAllEnd, withRelated } from './reads/expand.ts'
 import { filterDirectly, filterInScope, filterTogether } from './reads/filter.ts'
+import { filterWithRelated } from './reads/related-page.ts'
 import { Rollback } from './guard.ts'
 import { ManyRollback, prepareMany, saveMany } from './saves/many.ts'
 import type { ManyOutcome, ManySaves, ManySteps, PreparedMany } from './saves/many.ts'
@@ -49,8 +50,12 @@ function eventIn(
   const isShared = unit.transaction !== undefined
   if (type === 'Filter' && event.query.lock === true) requireLockable(event, unit)
   if (!isShared && type === 'Filter' && collection.filtersDirectly) {
-    const outcome = filterDirectly(event, unit, caller, form)
-    return whenDone(outcome, (read) => complete(read, event, unit, { caller, form }))
+    const apart = (): MaybePromise<Outcome> =>
+      whenDone(filterDirectly(event, unit, caller, form), (read) =>
+        complete(read, event, unit, { caller, form }),
+      )
+    if (event.expanded === undefined || form !== 'text') return apart()
+    return whenDone(filterWithRelated(event, unit, caller), (outcome) => outcome ?? apart())
   }
   const isServed = collection.serve !== undefined
   if (isShared && isServed && type !== 'Filter') throw notInTransaction(event)

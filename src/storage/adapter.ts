@@ -149,6 +149,24 @@ export interface StorageAbilities {
   readonly conditions?: readonly Condition['is'][]
 }
 
+/** The items of another collection that belong to each item of a page. */
+export interface RelatedQuery {
+  readonly collection: PublishedCollection
+  /** The page of them that belongs to one item, without the conditions that relate them. Its offset is 0. */
+  readonly query: StorageQuery
+  /** The names of fields of the page. */
+  readonly own: readonly string[]
+  /** The names of the fields of the other collection that equal them, one for each. No value equals null. */
+  readonly theirs: readonly string[]
+}
+
+/** A page as JSON text, with related items. */
+export interface RelatedTextPage {
+  readonly items: readonly string[]
+  /** For each relation, the related items of each item. */
+  readonly related: readonly (readonly (readonly string[])[])[]
+}
+
 /**
  * The storage port. An adapter keeps rows of flat values. The service handles types, validation, rights
  * and JSON. The cases of `rowgate/conformance` define the exact contract.
@@ -187,6 +205,18 @@ export interface StorageAdapter extends StorageReader {
     queries: readonly StorageQuery[],
     context?: ReadContext,
   ): MaybePromise<readonly StorageTextPage[] | undefined>
+  /**
+   * Optional, for adapters with `filterText`. Returns a page as `filterText` does, and the items of other collections that
+   * belong to each of its items: one read instead of one for the page and one for each relation, of one state. The queries
+   * search nothing, lock nothing and request no count, and the page has all fields that relate it. If it returns
+   * undefined, the service reads the related items after the page.
+   */
+  filterRelated?(
+    collection: PublishedCollection,
+    query: StorageQuery,
+    relations: readonly RelatedQuery[],
+    context?: ReadContext,
+  ): MaybePromise<RelatedTextPage | undefined>
   /**
    * Optional. Returns about how many rows meet the conditions; undefined if there is no estimate. Called for collections
    * with `count: 'estimated'`. Without it, they are counted.

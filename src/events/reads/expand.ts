@@ -56,16 +56,26 @@ async function withTexts(
   const read = await readRelations(expanded, rows, { ...reader, ...asText })
   if ('type' in read) return read
   const { collection, select } = outcome
-  const items = rows.map((row, index) => {
-    const item = encodeRow(collection, row, select).slice(0, -1)
-    const members = read.relations.map(({ name, values }) => `"${name}":${values[index]}`)
-    return `${item}${item === '{' ? '' : ','}${members.join()}}`
-  })
+  const items = rows.map((row, index) =>
+    withMembers(
+      encodeRow(collection, row, select),
+      read.relations.map(({ name, values }) => [name, values[index] as JsonText]),
+    ),
+  )
   const validations = [...outcome.validations, ...read.findings]
   if (outcome.type === 'page') return { ...outcome, page: { items }, validations }
   const [json = '{}'] = items
   const [stored] = rows
   return { ...(stored && { stored }), ...outcome, item: { json }, validations }
+}
+
+/** Returns the text of an item with further members. */
+export function withMembers(
+  item: JsonText,
+  members: readonly (readonly [name: string, value: JsonText])[],
+): JsonText {
+  const own = item.slice(0, -1)
+  return `${own}${own === '{' ? '' : ','}${members.map(([name, value]) => `"${name}":${value}`).join()}}`
 }
 
 async function withValues(
@@ -94,7 +104,8 @@ interface Writer<Value> {
   written(text: JsonText): Value
 }
 
-const asText: Writer<JsonText> = {
+/** Writes JSON text. */
+export const asText: Writer<JsonText> = {
   none: 'null',
   item: encodeRow,
   list: (items, more) => `{"items":[${items.join()}],"more":${more}}`,

@@ -75,7 +75,8 @@ export function filterTogether(
   )
 }
 
-function contextOf(caller: Caller, deadline: number | undefined): ReadContext {
+/** Returns for whom storage reads. */
+export function contextOf(caller: Caller, deadline: number | undefined): ReadContext {
   return { signal: caller.signal, caller: () => shareOf(caller), deadline }
 }
 

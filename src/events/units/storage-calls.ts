@@ -85,6 +85,9 @@ export class StorageCalls {
       ...(adapter.filterTexts !== undefined && {
         filterTexts: (...given) => during(() => adapter.filterTexts?.(...given)),
       }),
+      ...(adapter.filterRelated !== undefined && {
+        filterRelated: (...given) => during(() => adapter.filterRelated?.(...given)),
+      }),
       ...(adapter.estimateCount !== undefined && {
         estimateCount: (...given) => during(() => adapter.estimateCount?.(...given)),
       }),

@@ -5,7 +5,7 @@ import { checkReturned } from '../../request/returned-list.ts'
 import { isStorageError } from '../adapter.ts'
 import type { StorageAdapter, StoragePage, StorageTransaction } from '../adapter.ts'
 import { Checker } from './checker.ts'
-import { filterTextsOf, isSelfChecking } from './self-checking.ts'
+import { isSelfChecking, pagesOf } from './self-checking.ts'
 
 /**
  * Wraps an adapter so that everything that it returns is checked: the number of rows, the count, and the
@@ -15,7 +15,6 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
   if (isSelfChecking(adapter)) return adapter
   const check = new Checker(adapter.name)
   const within = transactionChecker(adapter.name)
-  const filterTexts = filterTextsOf(adapter)
 
   return {
     name: adapter.name,
@@ -26,18 +25,7 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
     },
     filter: (collection, query, context) =>
       checkedPage(check, (own) => adapter.filter(collection, own, context), { collection, query }),
-    ...(adapter.filterText !== undefined && {
-      filterText: (collection, query, context) =>
-        whenChecked(adapter.filterText?.(collection, query, context), (page) =>
-          check.textPage(collection, query, page),
-        ),
-    }),
-    ...(filterTexts !== undefined && {
-      filterTexts: (collection, queries, context) =>
-        whenChecked(filterTexts.call(adapter, collection, queries, context), (pages) =>
-          check.textPages(collection, queries, pages),
-        ),
-    }),
+    ...checkedTexts(check, adapter),
     ...(adapter.connections !== undefined && {
       connections: () => adapter.connections?.() ?? [],
     }),
@@ -66,6 +54,36 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
     transaction: (options, work) =>
       adapter.transaction(options, (transaction) => work(within(transaction))),
     close: () => adapter.close(),
+  }
+}
+
+/** Returns the functions of an adapter that read pages as JSON text. */
+function checkedTexts(
+  check: Checker,
+  adapter: StorageAdapter,
+): Pick<StorageAdapter, 'filterText' | 'filterTexts' | 'filterRelated'> {
+  const filterTexts = pagesOf(adapter, 'filterTexts')
+  const filterRelated = pagesOf(adapter, 'filterRelated')
+  return {
+    ...(adapter.filterText !== undefined && {
+      filterText: (collection, query, context) =>
+        whenChecked(adapter.filterText?.(collection, query, context), (page) =>
+          check.textPage(collection, query, page),
+        ),
+    }),
+    ...(filterTexts !== undefined && {
+      filterTexts: (collection, queries, context) =>
+        whenChecked(filterTexts.call(adapter, collection, queries, context), (pages) =>
+          check.textPages(collection, queries, pages),
+        ),
+    }),
+    ...(filterRelated !== undefined && {
+      filterRelated: (collection, query, relations, context) =>
+        whenChecked(
+          filterRelated.call(adapter, collection, query, relations, context),
+          (page) => page && check.relatedPage({ collection, query }, relations, page),
+        ),
+    }),
   }
 }
 

@@ -6,7 +6,14 @@ import { memberTexts } from '../../protocol/json-scan.ts'
 import type { Row, StorageQuery } from '../../request/query.ts'
 import { ignoreRejections, returnedList } from '../../request/returned-list.ts'
 import { encodeRow } from '../../request/serialize.ts'
-import { unfitError, type StoragePage, type StorageTextPage, type UnfitValue } from '../adapter.ts'
+import { unfitError } from '../adapter.ts'
+import type {
+  RelatedQuery,
+  RelatedTextPage,
+  StoragePage,
+  StorageTextPage,
+  UnfitValue,
+} from '../adapter.ts'
 
 /**
  * Checks what an adapter returns. Its methods return a copy, because the adapter could change what it returned. They
@@ -55,6 +62,30 @@ export class Checker {
         (page, index) =>
           this.textPage(collection, queries[index] as StorageQuery, page) as StorageTextPage,
       )
+  }
+
+  relatedPage(
+    { collection, query }: Pick<RelatedQuery, 'collection' | 'query'>,
+    relations: readonly RelatedQuery[],
+    given: RelatedTextPage,
+  ): RelatedTextPage {
+    const { related, ...page } = this.#objectPage(given)
+    const checked = this.textPage(collection, query, { ...page, count: null })
+    const { items } = checked as StorageTextPage
+    const lists = returnedList<RelatedTextPage['related'][number]>(related)
+    if (lists?.length !== relations.length)
+      throw this.#fault(`related items of another number of relations than ${relations.length}`)
+    return {
+      items,
+      related: lists.entries().map((each, index) => {
+        const { collection: other, query: own } = relations[index] as RelatedQuery
+        const queries = items.map(() => own)
+        const pages = returnedList<readonly string[]>(each)
+          ?.entries()
+          .map((texts) => ({ items: texts, count: null }))
+        return (this.textPages(other, queries, pages ?? []) ?? []).map((one) => one.items)
+      }),
+    }
   }
 
   /** Checks a row that was read or inserted: complete, and every value fits. */

@@ -52,6 +52,14 @@ export function completeConditions(adapter: StorageAdapter): StorageAdapter {
           ? adapter.filterTexts?.(collection, queries, context)
           : undefined,
     }),
+    ...(adapter.filterRelated !== undefined && {
+      filterRelated: (collection, query, relations, context) =>
+        [query, ...relations.map((one) => one.query)].every(({ conditions }) =>
+          completion.isComplete(conditions),
+        )
+          ? adapter.filterRelated?.(collection, query, relations, context)
+          : undefined,
+    }),
     ...(adapter.estimateCount !== undefined && {
       estimateCount: (collection, conditions) =>
         completion.isComplete(conditions)

@@ -9,9 +9,9 @@ const selfChecking = Symbol.for('rowgate.selfCheckingStorage')
  * Marks a built-in adapter, which checks the values that it returns. Copies with other methods do not have the mark.
  */
 export function markSelfChecking<Adapter extends StorageAdapter>(adapter: Adapter): Adapter {
-  const { filterText, filterTexts } = adapter
-  if (filterTexts !== undefined)
-    Object.defineProperty(filterTexts, onePage, { value: filterText, configurable: true })
+  for (const several of [adapter.filterTexts, adapter.filterRelated])
+    if (several !== undefined)
+      Object.defineProperty(several, onePage, { value: adapter.filterText, configurable: true })
   return Object.defineProperty(adapter, selfChecking, { value: true })
 }
 
@@ -21,16 +21,17 @@ export function isSelfChecking(adapter: StorageAdapter): boolean {
 }
 
 /**
- * Returns the `filterTexts` of an adapter. Undefined for a copy of a built-in one that has replaced `filterText`: what the copy
- * does for a page must not be left out for several.
+ * Returns a function of an adapter that reads several pages at once. Undefined if it is the one of a built-in adapter, in a
+ * copy that has replaced `filterText`: what the copy does for a page must not be left out for several.
  */
-export function filterTextsOf({
-  filterText,
-  filterTexts,
-  supports,
-}: StorageAdapter): StorageAdapter['filterTexts'] {
-  if (filterTexts === undefined || !supports.textPages) return undefined
-  const isCopied = Object.hasOwn(filterTexts, onePage)
-  const own: unknown = (filterTexts as { [onePage]?: unknown })[onePage]
-  return isCopied && own !== filterText ? undefined : filterTexts
+export function pagesOf<Several extends 'filterTexts' | 'filterRelated'>(
+  adapter: StorageAdapter,
+  name: Several,
+): StorageAdapter[Several] {
+  const { filterText, supports } = adapter
+  const several = adapter[name]
+  if (several === undefined || !supports.textPages) return undefined
+  const isCopied = Object.hasOwn(several, onePage)
+  const own: unknown = (several as { [onePage]?: unknown })[onePage]
+  return isCopied && own !== filterText ? undefined : several
 }

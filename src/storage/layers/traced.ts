@@ -28,6 +28,15 @@ export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
           (pages) => pages?.reduce((rows, { items }) => rows + items.length, 0) ?? null,
         ),
     }),
+    ...(adapter.filterRelated !== undefined && {
+      filterRelated: (collection, query, relations, context) =>
+        calls.run(
+          'filter',
+          collection,
+          () => adapter.filterRelated?.(collection, query, relations, context),
+          textLength,
+        ),
+    }),
     transaction: (options, work) => {
       if (!stages.storage.isWatched) return adapter.transaction(options, work)
       const trace = traceOf(adapter.name, 'transaction')

@@ -51,7 +51,11 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
     filter: mounts.filter,
     estimateCount: mounts.estimateCount,
     version: mounts.version,
-    ...(textPages && { filterText: mounts.filterText, filterTexts: mounts.filterTexts }),
+    ...(textPages && {
+      filterText: mounts.filterText,
+      filterTexts: mounts.filterTexts,
+      filterRelated: mounts.filterRelated,
+    }),
     inspect: mounts.inspect,
     transaction: mounts.transaction,
     close: mounts.close,
@@ -130,6 +134,19 @@ class Mounts {
     // Their conditions differ in values only.
     const home = this.#homeFor(collection, queries[0]?.conditions ?? [])
     return home.filterTexts?.(collection, queries, context)
+  }
+
+  readonly filterRelated: Required<StorageAdapter>['filterRelated'] = (
+    collection,
+    query,
+    relations,
+    context,
+  ) => {
+    const home = this.#homeFor(collection, query.conditions)
+    const isOneHome = relations.every(
+      (one) => this.#homeFor(one.collection, one.query.conditions) === home,
+    )
+    return isOneHome ? home.filterRelated?.(collection, query, relations, context) : undefined
   }
 
   readonly estimateCount: Required<StorageAdapter>['estimateCount'] = (collection, conditions) =>

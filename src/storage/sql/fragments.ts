@@ -33,6 +33,8 @@ export interface Inputs {
   readonly offset?: number
   /** The doubles of a field whose text contains the needle. */
   readonly doubles?: ReadonlyMap<unknown, readonly number[]>
+  /** What the pages of related rows bind, one for each relation. */
+  readonly related?: readonly Inputs[]
 }
 
 /** A value that a statement binds. */

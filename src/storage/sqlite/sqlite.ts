@@ -66,6 +66,7 @@ export function sqliteStorage(
     }),
     filterText: storage.filterText,
     filterTexts: storage.filterTexts,
+    filterRelated: storage.filterRelated,
     inspect: storage.inspect,
     transaction: storage.transaction,
     close: storage.close,
@@ -154,6 +155,12 @@ class SqliteStorage {
 
   readonly filterTexts: Required<StorageAdapter>['filterTexts'] = (collection, queries) =>
     this.#read(() => this.#reads.filterTexts(collection, queries))
+
+  readonly filterRelated: Required<StorageAdapter>['filterRelated'] = (
+    collection,
+    query,
+    relations,
+  ) => this.#read(() => this.#reads.filterRelated(collection, query, relations))
 
   readonly version: Required<StorageAdapter>['version'] = (collections) =>
     this.#clock.version(collections)

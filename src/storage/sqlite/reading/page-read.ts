@@ -5,6 +5,7 @@ import type { ReadContext, StoragePage, StorageQuery, StorageTextPage } from '..
 import { columnTypeOf } from '../statements/columns.ts'
 import { listSlots } from '../statements/conditions.ts'
 import { pagesStatement } from '../statements/pages.ts'
+import { relatedStatement, type RelatedShape } from '../statements/related.ts'
 import type { SqliteRow } from '../connection/connection.ts'
 import { fitsAsText } from './guaranteed-values.ts'
 import { readRow, unfitRow, type ReadRow } from './rows.ts'
@@ -41,6 +42,10 @@ export interface PageRead {
   ): StatementText
   /** Returns the SQL of several pages, which differ in values only. */
   pagesText(pages: number): StatementText
+  /** Returns the SQL of the page with related items. */
+  relatedText(relations: readonly RelatedShape[]): StatementText
+  /** What its SQL is written from. */
+  readonly shape: PageShape
   /** The same read if a search index finds few rows. Undefined if none serves it. */
   readonly found?: FoundRead | undefined
 }
@@ -106,13 +111,16 @@ export function pageRead(
   const reading = { output, guaranteed, checksAll }
   const pagesText: PageRead['pagesText'] = (pages) =>
     pagesStatement(collection, shape, { reading, pages })
+  const relatedText: PageRead['relatedText'] = (relations) =>
+    relatedStatement(collection, shape, { reading, relations })
+  const all = { output, inputs, matching, pagesText, relatedText, shape }
   const found = search === null ? undefined : searchIndexFor(collection, search.fields, needle)
   if (found === undefined) {
-    return { output, page, count, inputs, matching, pagesText, text: textWith(shape, shape) }
+    return { ...all, page, count, text: textWith(shape, shape) }
   }
   const foundShape = { ...shape, found }
   // A count needs all rows, so the index serves it in any case.
-  const both = { output, count: count && `found ${count}`, inputs, matching, pagesText }
+  const both = { ...all, count: count && `found ${count}` }
   return {
     ...both,
     page,

@@ -1,7 +1,13 @@
 import type { PublishedCollection } from '../../../definition/published.ts'
 import { runtime } from '../../../runtime.ts'
 import { shownCount } from '../../../request/query.ts'
-import type { StoragePage, StorageQuery, StorageTextPage } from '../../adapter.ts'
+import type {
+  RelatedQuery,
+  RelatedTextPage,
+  StoragePage,
+  StorageQuery,
+  StorageTextPage,
+} from '../../adapter.ts'
 import type { Connection } from '../connection/connection.ts'
 import {
   filterRows,
@@ -19,7 +25,7 @@ import { needleKind, type NeedleKind } from '../search/search.ts'
 import { statementBytes, statementCapacity } from '../../sql/shape.ts'
 import type { SearchIndexFor } from '../search/open-indexes.ts'
 import { statementCache, type StatementCache } from '../statements/statement-cache.ts'
-import { readPages, valuesOfPages } from '../statements/pages.ts'
+import { readItems, readPages, valuesOfPages } from '../statements/pages.ts'
 import type { Identities, Output, StatementText } from '../statements/statements.ts'
 
 /** What the sessions of a storage share. It grows when collections are opened. */
@@ -139,6 +145,50 @@ export class ReadSession {
     return pages
   }
 
+  /** Returns the read of a page with related items. Undefined if SQLite can't write one of them. */
+  relatedRead(
+    collection: PublishedCollection,
+    query: StorageQuery,
+    relations: readonly RelatedQuery[],
+  ): RelatedRead | undefined {
+    const all = [{ collection, query }, ...relations]
+    if (!all.every((one) => writesJson(one.collection, one.query.select))) return undefined
+    const page = this.pageRead(collection, query, 'json')
+    const reads = relations.map((one) => this.pageRead(one.collection, one.query, 'json'))
+    if (page.page === undefined || reads.some((read) => read.page === undefined)) return undefined
+    return { page, reads, collection, relations }
+  }
+
+  /** Reads a page with related items. Undefined if a row may not fit its fields. */
+  runRelated({ page, reads, collection, relations }: RelatedRead): RelatedTextPage | undefined {
+    this.#snapshot?.enter()
+    const names = relations.map(
+      ({ own, theirs }, index) => `${[...own, ...theirs].join('\0')}\0${reads[index]?.page}`,
+    )
+    const rows = this.statements.run(
+      `related ${page.page}\0${names.join('\0')}`,
+      () =>
+        page.relatedText(
+          relations.map((one, index) => ({ ...one, shape: (reads[index] as PageRead).shape })),
+        ),
+      this.#connection.rows,
+      { ...page.inputs, related: reads.map(({ inputs }) => inputs) },
+    )
+    const own = textPage(collection, { rows: rows.map(([item]) => item as string), count: null })
+    if (own === undefined) return undefined
+    const related: (readonly (readonly string[])[])[] = []
+    for (const [index, { collection: other }] of relations.entries()) {
+      const lists: (readonly string[])[] = []
+      for (const row of rows) {
+        const list = textPage(other, { rows: readItems(row[index + 1]), count: null })
+        if (list === undefined) return undefined
+        lists.push(list.items)
+      }
+      related.push(lists)
+    }
+    return { items: own.items, related }
+  }
+
   #readPages(read: PageRead, queries: readonly StorageQuery[]): readonly RawPage['rows'][] {
     this.#snapshot?.enter()
     const inputs = queries.map(({ conditions }) => ({ ...read.inputs, conditions }))
@@ -189,6 +239,14 @@ const maxConditions = 50
 interface PagesAtOnce {
   readonly atOnce: number
   readonly canGoOn: (milliseconds: number) => boolean
+}
+
+/** The statement of a page with related items, and the reads that it consists of. */
+export interface RelatedRead {
+  readonly collection: PublishedCollection
+  readonly page: PageRead
+  readonly relations: readonly RelatedQuery[]
+  readonly reads: readonly PageRead[]
 }
 
 /** What is prepared for a query. */

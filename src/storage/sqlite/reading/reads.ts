@@ -2,7 +2,15 @@ import type { PublishedCollection } from '../../../definition/published.ts'
 import { boundedMap, type KeptSize } from '../../../keep-latest.ts'
 import type { MaybePromise } from '../../../maybe-promise.ts'
 import { runtime } from '../../../runtime.ts'
-import type { ReadContext, StoragePage, StorageQuery, StorageTextPage } from '../../adapter.ts'
+import { equal } from '../../../request/query.ts'
+import type {
+  ReadContext,
+  RelatedQuery,
+  RelatedTextPage,
+  StoragePage,
+  StorageQuery,
+  StorageTextPage,
+} from '../../adapter.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { CompleteSqlite } from '../connection/options.ts'
 import {
@@ -40,6 +48,12 @@ export interface Reads {
     collection: PublishedCollection,
     queries: readonly StorageQuery[],
   ): readonly StorageTextPage[] | undefined
+  /** Undefined if one of the pages can't be read as text, or not on the event loop. */
+  filterRelated(
+    collection: PublishedCollection,
+    query: StorageQuery,
+    relations: readonly RelatedQuery[],
+  ): RelatedTextPage | undefined
   close(): Promise<void>
   /** Returns what is remembered of shapes of reads. */
   sizes(): readonly KeptSize[]
@@ -129,6 +143,37 @@ class ThreadedReads implements Reads {
     return this.#session.filterTexts(collection, queries, { atOnce: timedAtOnce, canGoOn })
   }
 
+  filterRelated(
+    collection: PublishedCollection,
+    query: StorageQuery,
+    relations: readonly RelatedQuery[],
+  ): RelatedTextPage | undefined {
+    const read = this.#session.relatedRead(collection, query, relations)
+    if (read === undefined) return undefined
+    const place = this.#unscannable.has(collection)
+      ? 'here'
+      : this.#places.placeOf(collection, query, read.page)
+    if (place === 'thread' || !relations.every(this.#isReadHere)) return undefined
+    const began = runtime.performanceNow()
+    const page = this.#session.runRelated(read)
+    if (place !== 'timed') return page
+    // The related items of each item are a read as well.
+    const reads = 1 + (page?.items.length ?? 0)
+    this.#places.took(read.page, (runtime.performanceNow() - began) / reads)
+    return page
+  }
+
+  /** Returns whether the related items of one item are read on the event loop. */
+  readonly #isReadHere = ({ collection, query, theirs }: RelatedQuery): boolean => {
+    // The value is not read: it is that of the item.
+    const related = theirs.map((name) => equal(name, ''))
+    const own = { ...query, conditions: [...related, ...query.conditions] }
+    return (
+      this.#places.placeOf(collection, own, this.#session.pageRead(collection, own, 'json')) ===
+      'here'
+    )
+  }
+
   close(): Promise<void> {
     return this.#queue.close()
   }
@@ -203,6 +248,10 @@ export function plainReads(session: ReadSession): Reads {
     filter: (collection, query) => session.filter(collection, query),
     filterText: (collection, query) => session.filterText(collection, query),
     filterTexts: (collection, queries) => session.filterTexts(collection, queries),
+    filterRelated(collection, query, relations) {
+      const read = session.relatedRead(collection, query, relations)
+      return read && session.runRelated(read)
+    },
     close: () => Promise.resolve(),
     sizes: () => [],
   }

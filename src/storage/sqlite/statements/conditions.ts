@@ -96,15 +96,22 @@ function placeOf(
     aliases,
     table: sql`${identifier(collection.table)} as ${identifier(alias)}`,
     other: (target, name) => placeOf(target, columnOf(name), aliases, name),
-    equals(field, other, part) {
-      const [own, target] = [columnTypeOf(field), columnTypeOf(part)]
-      const [left, right] = [(other as SqlitePlace).column(part), column(field)]
-      // Columns with different forms hold equal values differently.
-      if (field.storedAs !== part.storedAs) return sql`${target.read(left)} = ${own.read(right)}`
-      return sql`${target.exactly(left)} = ${target.exactly(right)}`
-    },
+    equals: (field, other, part) =>
+      sameValue([part, (other as SqlitePlace).column(part)], [field, column(field)]),
     fieldTerm: (field, condition, at) => fieldTerm({ field, column: column(field), at }, condition),
   }
+}
+
+/** Returns the term that two columns have the same value. An index on the first one serves it if their forms are the same. */
+export function sameValue(
+  [field, column]: readonly [PublishedField, Sql],
+  [other, otherColumn]: readonly [PublishedField, Sql],
+): Sql {
+  const [type, otherType] = [columnTypeOf(field), columnTypeOf(other)]
+  // Columns with different forms hold equal values differently.
+  if (field.storedAs !== other.storedAs)
+    return sql`${type.read(column)} = ${otherType.read(otherColumn)}`
+  return sql`${type.exactly(column)} = ${type.exactly(otherColumn)}`
 }
 
 interface FieldPlace {

@@ -1,6 +1,6 @@
 import type { PublishedCollection } from '../../../definition/published.ts'
 import type { SqliteValue } from '../connection/connection.ts'
-import type { Inputs, Slot } from '../../sql/fragments.ts'
+import { raw, sql, type Inputs, type Slot, type Sql } from '../../sql/fragments.ts'
 import { pageOf, type PageShape, type Reading, type StatementText } from './statements.ts'
 
 // JSON contains no such character.
@@ -25,10 +25,16 @@ export function pagesStatement(
   })
   const row = ', ?'.repeat(column - 1)
   const rows = Array.from({ length: pages }, (_, index) => `(${index}${row})`).join(', ')
-  // An item that does not fit its fields is null.
-  const items = `group_concat(coalesce(item, '') || char(${itemEnd.charCodeAt(0)}), '')`
   const list = `(values ${rows}) as list where list.column1 < ?`
-  return { sql: `select list.column1, (select ${items} from (${page})) from ${list}`, slots }
+  const items = itemsOf(raw(page)).texts.join('')
+  return { sql: `select list.column1, ${items} from ${list}`, slots }
+}
+
+/** Returns the subquery whose value is the items of a page, for {@link readItems}. */
+export function itemsOf(page: Sql): Sql {
+  // An item that does not fit its fields is null.
+  const items = raw(`group_concat(coalesce(item, '') || char(${itemEnd.charCodeAt(0)}), '')`)
+  return sql`(select ${items} from (${page}))`
 }
 
 /** Returns the parameters of a statement of `pages` pages. Those without inputs are not read. */
@@ -52,9 +58,12 @@ export function readPages(
   rows: readonly (readonly SqliteValue[])[],
 ): readonly (readonly (string | null)[])[] {
   const pages: (readonly (string | null)[])[] = []
-  for (const [index, text] of rows) {
-    const items = typeof text === 'string' ? text.split(itemEnd).slice(0, -1) : []
-    pages[Number(index)] = items.map((item) => (item === '' ? null : item))
-  }
+  for (const [index, text] of rows) pages[Number(index)] = readItems(text)
   return pages
+}
+
+/** Returns the items of a page. One that does not fit is null. */
+export function readItems(text: SqliteValue | undefined): readonly (string | null)[] {
+  const items = typeof text === 'string' ? text.split(itemEnd).slice(0, -1) : []
+  return items.map((item) => (item === '' ? null : item))
 }

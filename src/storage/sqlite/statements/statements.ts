@@ -31,6 +31,8 @@ export interface PageShape extends Pick<StorageQuery, 'conditions' | 'sort' | 's
   readonly end?: readonly Sql[]
   /** Read the keys of the page first, then its rows. */
   readonly deep: boolean
+  /** Expressions of further columns. Default: none. */
+  readonly further?: readonly Sql[]
   /** A condition that is evaluated before all others. */
   readonly first?: Sql | undefined
   /** The search index that finds the rows. Without it, the rows of the table are read. */
@@ -61,7 +63,7 @@ export function pageStatement(
 export function pageOf(collection: PublishedCollection, shape: PageShape, reading: Reading): Sql {
   const fields = shape.select.map((name) => fieldOf(collection, name))
   const column = columnOf('t')
-  const selected = selection(fields, reading, 't')
+  const selected = join([selection(fields, reading, 't'), ...(shape.further ?? [])])
   const matching = matchingClauses(collection, shape)
   const order = orderBy(collection, shape, column)
   // With a bare parameter SQLite plans the statement again for each binding, which takes 5 to 12 µs.
