@@ -15,6 +15,7 @@ import { lifecycleCases } from './lifecycle.ts'
 import { lockCases } from './locks.ts'
 import { nameCases } from './names.ts'
 import { pageCases } from './page.ts'
+import { relatedPageCases } from './related-pages.ts'
 import { searchCases } from './search.ts'
 import { sequenceCases } from './sequences.ts'
 import { sortCases } from './sort.ts'
@@ -70,6 +71,7 @@ const cases: readonly ConformanceCase[] = [
   ...lockCases,
   ...sequenceCases,
   ...textPageCases,
+  ...relatedPageCases,
   ...lifecycleCases,
 ]
 

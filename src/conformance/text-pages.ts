@@ -15,7 +15,8 @@ import {
 } from './case.ts'
 import { customers, oddNames, orderLines, readings, samples } from './collections.ts'
 
-const rich: readonly Row[] = [
+/** Samples with values that are hard to write. */
+export const rich: readonly Row[] = [
   {
     id: 1,
     label: '"quoted" \\ /slash\b\f\n\r\t\u0001\u001f\u007f\u2028\u2029 é e\u0301 😀 </script>',
@@ -200,7 +201,8 @@ async function samePages(
   equal(pages.length, queries.length, 'the number of pages')
 }
 
-async function textOf(
+/** Returns the JSON text of a page: that of `filterText`, or else that of the rows of `filter`. */
+export async function textOf(
   adapter: StorageAdapter,
   collection: PublishedCollection,
   given: PartialQuery,

@@ -28,6 +28,8 @@ export {
   type StoragePage,
   type StorageQuery,
   type StorageReader,
+  type RelatedQuery,
+  type RelatedTextPage,
   type StorageTextPage,
   type StorageTransaction,
   type TransactionOptions,

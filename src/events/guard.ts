@@ -4,6 +4,7 @@ import type { PublishedCollection } from '../definition/published.ts'
 import { internal, isServiceError } from '../errors.ts'
 import type { RejectedOutcome } from '../request/outcome.ts'
 import type { EventPlace } from '../observation/reports.ts'
+import type { DataEvent } from '../request/event.ts'
 import { entriesShownTo } from '../request/view.ts'
 import { isStorageError } from '../storage/adapter.ts'
 import type { Budget } from './units/budget.ts'
@@ -34,6 +35,33 @@ export class Rollback extends Error {
     const validations = entriesShownTo(principal, collection, rejected.validations)
     return { ...rejected, validations }
   }
+}
+
+/** A unit of work that is undone. */
+interface UndoneUnit {
+  /** Undefined if what it wrote can't be rolled back. */
+  readonly transaction: object | undefined
+  readonly depth: number
+  readonly runtime: Pick<Runtime, 'report'>
+}
+
+/** Returns the error that undoes an event that was rejected after it had written. */
+export function rejectedTooLate(
+  { collection, type }: DataEvent,
+  { transaction, depth, runtime }: UndoneUnit,
+  outcome: RejectedOutcome,
+): Error {
+  // The client must not see what a handler tried to save.
+  if (transaction !== undefined)
+    return new Rollback(depth === 1 ? outcome : { ...outcome, echo: undefined }, collection)
+  // A response that nothing was saved would be wrong.
+  const { application, name } = collection
+  const error = new TypeError(
+    `The handler after of ${type} rejected what a function of ${application}/${name} had written, which can't be rolled back. Reject in before or in a validation, or call fail(message).`,
+  )
+  const place = { application, collection: name, event: type }
+  runtime.report({ type: 'handler-failed', place, name: 'after', error })
+  return internal(error)
 }
 
 /** A call of application code. */

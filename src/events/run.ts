@@ -1,13 +1,12 @@
-import { internal } from '../errors.ts'
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { DataEvent, FilterEvent } from '../request/event.ts'
-import type { Outcome, RejectedOutcome } from '../request/outcome.ts'
+import type { Outcome } from '../request/outcome.ts'
 import { collectionAccess } from './access.ts'
 import { withComputed } from './reads/computed.ts'
 import { whenAllEnd, withRelated } from './reads/expand.ts'
 import { filterDirectly, filterInScope, filterTogether } from './reads/filter.ts'
 import { filterWithRelated } from './reads/related-page.ts'
-import { Rollback } from './guard.ts'
+import { rejectedTooLate, type Rollback } from './guard.ts'
 import { ManyRollback, prepareMany, saveMany } from './saves/many.ts'
 import type { ManyOutcome, ManySaves, ManySteps, PreparedMany } from './saves/many.ts'
 import { whenPrepared } from './prepare.ts'
@@ -50,12 +49,12 @@ function eventIn(
   const isShared = unit.transaction !== undefined
   if (type === 'Filter' && event.query.lock === true) requireLockable(event, unit)
   if (!isShared && type === 'Filter' && collection.filtersDirectly) {
-    const apart = (): MaybePromise<Outcome> =>
-      whenDone(filterDirectly(event, unit, caller, form), (read) =>
-        complete(read, event, unit, { caller, form }),
-      )
-    if (event.expanded === undefined || form !== 'text') return apart()
-    return whenDone(filterWithRelated(event, unit, caller), (outcome) => outcome ?? apart())
+    const read = (): MaybePromise<Outcome> => filterDirectly(event, unit, caller, form)
+    return whenDone(
+      filterWithRelated(event, unit, caller, form),
+      (outcome) =>
+        outcome ?? whenDone(read(), (found) => complete(found, event, unit, { caller, form })),
+    )
   }
   const isServed = collection.serve !== undefined
   if (isShared && isServed && type !== 'Filter') throw notInTransaction(event)
@@ -206,25 +205,6 @@ function notInTransaction({ collection: { application, name }, type }: DataEvent
   return new TypeError(
     `${type} of ${application}/${name} can not take part in a transaction: the collection is served by functions, and what they write can't be rolled back. Call it outside of the transaction, for instance with service.as(...) in a committed handler.`,
   )
-}
-
-/** Returns the error that undoes an event that was rejected after it had written. */
-function rejectedTooLate(
-  { collection, type }: DataEvent,
-  { transaction, depth, runtime }: Unit,
-  outcome: RejectedOutcome,
-): Error {
-  // The client must not see what a handler tried to save.
-  if (transaction !== undefined)
-    return new Rollback(depth === 1 ? outcome : { ...outcome, echo: undefined }, collection)
-  // A response that nothing was saved would be wrong.
-  const { application, name } = collection
-  const error = new TypeError(
-    `The handler after of ${type} rejected what a function of ${application}/${name} had written, which can't be rolled back. Reject in before or in a validation, or call fail(message).`,
-  )
-  const place = { application, collection: name, event: type }
-  runtime.report({ type: 'handler-failed', place, name: 'after', error })
-  return internal(error)
 }
 
 /** Runs several saves: in the transaction of a unit of work, or in one of their own if there is none. */

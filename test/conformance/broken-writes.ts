@@ -4,6 +4,7 @@ import type {
   Condition,
   Row,
   StorageAdapter,
+  StorageQuery,
   StorageTextPage,
   StorageTransaction,
 } from '../../src/storage/adapter.ts'
@@ -222,6 +223,34 @@ export const brokenWrites: readonly BrokenAdapter[] = [
         filterTexts: async (collection, queries) => {
           const pages = queries.map(async (query) => storage.filterText?.(collection, query))
           return (await Promise.all(pages)).toReversed() as StorageTextPage[]
+        },
+      }
+    },
+  },
+  {
+    defect: 'gives related items to an item whose value is null',
+    root: /related items/,
+    create: () => {
+      const storage = withText((json) => json)
+      const read = async (collection: PublishedCollection, query: StorageQuery) =>
+        (await storage.filterText?.(collection, query))?.items ?? []
+      return {
+        ...storage,
+        async filterRelated(collection, query, relations) {
+          const { rows } = await storage.filter(collection, query)
+          const related = relations.map(({ collection: other, query: list, own, theirs }) =>
+            rows.map((row) => {
+              const equal = theirs.flatMap((name, at): Condition[] => {
+                const value = row[own[at] ?? ''] ?? null
+                return value === null ? [] : [{ field: name, is: 'equal', value }]
+              })
+              return read(other, { ...list, conditions: [...equal, ...list.conditions] })
+            }),
+          )
+          return {
+            items: await read(collection, query),
+            related: await Promise.all(related.map(async (lists) => Promise.all(lists))),
+          }
         },
       }
     },

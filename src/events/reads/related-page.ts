@@ -13,15 +13,17 @@ import { asText, withMembers } from './expand.ts'
 import { contextOf } from './filter.ts'
 
 /**
- * Runs a Filter with related items as one read, for a response. Undefined if application code or storage needs several:
- * then the related items are read after the page.
+ * Runs a Filter with related items as one read, for a response. Undefined if it has none, or if application code or storage
+ * needs several reads: then the related items are read after the page.
  */
 export function filterWithRelated(
   event: FilterEvent,
   { runtime, budget: { deadline } }: Unit,
   caller: Caller,
+  form: 'text' | 'rows',
 ): MaybePromise<Outcome | undefined> {
-  const { collection, output, expanded = [] } = event
+  const { collection, output, expanded } = event
+  if (expanded === undefined || form !== 'text') return undefined
   const { adapter } = runtime
   const isStored = output?.computed.length === 0 && expanded.every(isReadDirectly)
   if (adapter.filterRelated === undefined || !isStored || !isPlain(event)) return undefined

@@ -60,7 +60,8 @@ export function itemWriter(sql: Sql, rows: StatementRows): (values: TextRow) => 
   return writer
 }
 
-function createWriter(rows: StatementRows): (values: TextRow) => string | undefined {
+/** Returns an {@link itemWriter} that is not cached. */
+export function createWriter(rows: StatementRows): (values: TextRow) => string | undefined {
   const { tables, collection, names, first = 0 } = rows
   const place = placeOf(tables, collection)
   const members = names.map((name, index) => {

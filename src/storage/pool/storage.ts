@@ -30,6 +30,7 @@ import {
   isEmpty,
   pageRead,
   readTogether,
+  relatedRead,
   searchedDoubles,
   textPageRead,
   type Read,
@@ -82,6 +83,7 @@ export function sqlStorage(database: Database): StorageAdapter {
     connections: () => [{ name, ...database.load() }],
     filterText: storage.filterText,
     filterTexts: storage.filterTexts,
+    ...(dialect.textOf !== undefined && { filterRelated: storage.filterRelated }),
   })
 }
 
@@ -199,6 +201,26 @@ class SqlStorage {
       // Only one of them may be at fault.
       return undefined
     }
+  }
+
+  readonly filterRelated: NonNullable<StorageAdapter['filterRelated']> = async (
+    collection,
+    query,
+    relations,
+    context,
+  ) => {
+    // A replica may have the rows of one table and not yet those of another.
+    const isPrimary = [collection, ...relations.map((one) => one.collection)].every(
+      (one) => this.#routeOf(one, context) === this.#primary,
+    )
+    const read =
+      isPrimary && !isEmpty(query) && relatedRead(this.#tables, collection, query, relations)
+    if (!read) return undefined
+    return this.#onConnection(
+      async (connection) => read.page(await connection.rows(read.statement)),
+      this.#primary.use,
+      context?.deadline,
+    )
   }
 
   readonly estimateCount: NonNullable<StorageAdapter['estimateCount']> = (collection, conditions) =>

@@ -40,6 +40,12 @@ const indexedTypes: readonly FieldTypeName[] = [
   ...(['text', 'integer', 'bigint', 'decimal', 'uuid', 'json'] as const),
 ]
 
+// A cast to text is what a row has.
+const castableTypes: ReadonlySet<string> = new Set([
+  ...['text', 'varchar', 'int2', 'int4', 'int8', 'numeric', 'float4', 'float8', 'uuid'],
+  ...['date', 'time', 'timestamp', 'timestamptz', 'json', 'jsonb'],
+])
+
 /** What PostgreSQL answers differently from other databases. */
 export const postgresDialect: Dialect = {
   database: 'PostgreSQL',
@@ -97,6 +103,11 @@ export const postgresDialect: Dialect = {
     startsWith: (column, text) => sql`starts_with(${ordered(column)}, ${text()}::text)`,
   },
   joined: joinedReads,
+  textOf(value, { base }) {
+    if (castableTypes.has(base)) return sql`${value}::text`
+    // A cast would write other letters for a boolean, and no spaces at the end of a `char`.
+    return sql`case when ${value} is not null then concat(${value}) end`
+  },
   // The text is the same for any number.
   maxJoined: 1_000,
   search: {

@@ -74,6 +74,11 @@ export interface Dialect extends TableDialect {
    * with the index of its statement among them. The rows of a statement stay in their order.
    */
   joined(statements: readonly BoundStatement[]): BoundStatement
+  /**
+   * Returns the text of a value of a column, as a row has it, so that rows of different tables can be one list. Absent if the
+   * database has no subqueries in FROM that refer to the rows before.
+   */
+  textOf?(value: Sql, column: Column): Sql
   /** How many statements may be {@link joined} at most. */
   readonly maxJoined: number
   readonly search: SearchTerms

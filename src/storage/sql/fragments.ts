@@ -92,6 +92,14 @@ function append({ texts, slots }: SqlDraft, fragment: Sql): void {
   for (const slot of fragment.slots) slots.push(slot)
 }
 
+/** Returns a fragment whose parameters are the inputs of a relation. */
+export function ofRelation({ texts, slots }: Sql, at: number): Sql {
+  const own = slots.map((slot): Slot => ({
+    read: ({ related }) => slot.read(related?.[at] as Inputs),
+  }))
+  return { texts, slots: own }
+}
+
 /** Returns text as a fragment, unchanged. It must not contain input of clients. */
 export function raw(text: string): Sql {
   return { texts: [text], slots: [] }

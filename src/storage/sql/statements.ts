@@ -1,5 +1,6 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
+import { equal } from '../../request/query.ts'
 import type { Condition, StorageQuery } from '../adapter.ts'
 import { fieldOf, termsOf, where } from './conditions.ts'
 import { bind, type BoundStatement } from '../pool/connection.ts'
@@ -37,6 +38,24 @@ export function pageStatement(
   query: StorageQuery,
   doubles: FoundDoubles = new Map(),
 ): BoundStatement {
+  const { limit, offset } = query
+  const shape = pageShape(tables, collection, query, doubles)
+  const text = tables.texts.find(shape, () => pageText(tables, collection, query, { doubles }))
+  const statement = bind(text, { ...inputsOf(query), limit, offset, doubles })
+  const { search } = query
+  // An index is worth using only for a rare needle.
+  const isPlannedByValues =
+    search !== null && usesSearchIndex(tables.dialect, collection, search.text)
+  return isPlannedByValues ? { ...statement, isPlannedByValues } : statement
+}
+
+/** Returns what identifies the text of a page. */
+export function pageShape(
+  tables: Tables,
+  collection: PublishedCollection,
+  query: StorageQuery,
+  doubles: FoundDoubles = new Map(),
+): string {
   const { limit, offset, sort, select, count, lock = false } = query
   const kind = lock
     ? 'locked'
@@ -49,33 +68,37 @@ export function pageStatement(
       : offset === 0 && mayBeApart(tables, collection, sort)
         ? 'start'
         : 'page'
-  const shape = `${kind}${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(collection, select)}`
-  const text = tables.texts.find(shape, () => pageText(tables, collection, query, doubles))
-  const statement = bind(text, { ...inputsOf(query), limit, offset, doubles })
-  const { search } = query
-  // An index is worth using only for a rare needle.
-  const isPlannedByValues =
-    search !== null && usesSearchIndex(tables.dialect, collection, search.text)
-  return isPlannedByValues ? { ...statement, isPlannedByValues } : statement
+  return `${kind}${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(collection, select)}`
 }
 
-function pageText(
+/** What the rows of a page have or meet beyond their query. */
+export interface Further {
+  readonly doubles?: FoundDoubles
+  /** Expressions that follow the fields. */
+  readonly columns?: readonly Sql[]
+  /** Fields that equal columns of another table, and the terms that they do. */
+  readonly related?: { readonly fields: readonly string[]; readonly terms: readonly Sql[] }
+}
+
+/** Returns the SQL of a page. Its columns are `c0` and so on. */
+export function pageText(
   tables: Tables,
   collection: PublishedCollection,
   query: StorageQuery,
-  doubles: FoundDoubles,
+  { doubles = new Map(), columns: others = [], related }: Further = {},
 ): Sql {
   const { dialect } = tables
   const { limit, offset, select, count } = query
   const place = placeOf(tables, collection)
   const from = (terms: readonly Sql[], before?: Sql): Sql =>
-    matching(place, query, doubles, { terms, before })
-  const columns = select.map(
-    (field, index) =>
-      sql`${place.column(fieldOf(collection, field))} as ${name(dialect, `c${index}`)}`,
-  )
+    matching(place, query, doubles, { terms: [...(related?.terms ?? []), ...terms], before })
+  const selected = [...select.map((field) => place.column(fieldOf(collection, field))), ...others]
+  const columns = selected.map((value, index) => sql`${value} as ${name(dialect, `c${index}`)}`)
   const isLocked = query.lock === true && isLockable(place)
-  const order = pageOrder(place, query, isLocked)
+  // A field that equals a column has one value in all rows of the page.
+  const bound = (related?.fields ?? []).map((field) => equal(field, ''))
+  const ordered = { ...query, conditions: [...bound, ...query.conditions] }
+  const order = pageOrder(place, ordered, isLocked)
   const only = order.reads.length === 1 ? order.reads[0] : undefined
   const by = order.keys.map(({ by: key }, index) => sql`${key} as ${name(dialect, `o${index}`)}`)
   // Neither a join nor a union keeps the order of its rows.
@@ -101,7 +124,7 @@ function pageText(
   const [isShown, shown] =
     offset === 0 ? [isOpen, size] : [sql`${size} > 0 and ${isOpen}`, sql`${size} + ${offsetSlot}`]
   const total = sql`case when ${isShown} then ${shown} else (${all}) end`
-  const values = ['page.r', ...select.map((_, index) => `page.c${index}`)].map(raw)
+  const values = ['page.r', ...selected.map((_, index) => `page.c${index}`)].map(raw)
   return sql`select ${join([total, ...values])} from (select 1 as one) as one left join (${page}) as page on true${again}`
 }
 
@@ -146,7 +169,8 @@ export function planStatement(
   return bind(text, { conditions })
 }
 
-function inputsOf({ conditions, search }: Matched): Inputs {
+/** Returns the values that conditions and a search bind. */
+export function inputsOf({ conditions, search }: Matched): Inputs {
   return search === null ? { conditions } : { conditions, needle: search.text }
 }
 

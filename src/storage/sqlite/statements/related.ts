@@ -1,6 +1,6 @@
 import type { PublishedCollection } from '../../../definition/published.ts'
 import { fieldOf } from '../../sql/conditions.ts'
-import { identifier, join, sql, type Inputs, type Sql } from '../../sql/fragments.ts'
+import { identifier, join, ofRelation, sql } from '../../sql/fragments.ts'
 import type { RelatedQuery } from '../../adapter.ts'
 import { columnOf } from '../reading/guaranteed-values.ts'
 import { sameValue } from './conditions.ts'
@@ -43,12 +43,4 @@ export function relatedStatement(
   // Without a limit of its own, the statement would evaluate the subqueries for rows that are not on the page.
   const { texts, slots } = sql`select page.item, ${join(lists)} from (${page}) as page limit -1`
   return { sql: texts.join('?'), slots }
-}
-
-/** Returns SQL whose parameters are those of a relation. */
-function ofRelation({ texts, slots }: Sql, at: number): Sql {
-  const own = slots.map((slot) => ({
-    read: ({ related }: Inputs) => slot.read(related?.[at] as Inputs),
-  }))
-  return { texts, slots: own }
 }
