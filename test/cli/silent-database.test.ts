@@ -7,7 +7,7 @@ import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { fastTime } from '../kit/fast-time.ts'
 import { proxiedDatabases, type ProxiedDatabase } from '../kit/proxied-databases.ts'
 import { temporaryFolder } from '../kit/storages.ts'
-import { runAlone, runScene, type Run } from './command-line.ts'
+import { runAlone, runScene, type Run, type Scene } from './command-line.ts'
 
 const items = defineCollection({ key: 'id', fields: { id: integer(), name: text() } })
 const definition = {
@@ -71,7 +71,7 @@ describe.each(proxiedDatabases)('$name', ({ name, missing, open }) => {
     async (_, pattern, command) => {
       fastTime(factor)
       await database.run('create table others (id bigint primary key, price float)')
-      database.network.silenceAt(pattern)
+      void database.network.silenceAt(pattern)
       const { code, output, messages, seconds } = await timed(command())
       expect([code, output]).toEqual([1, ''])
       expect(messages).toMatch(/: the server did not respond within \d{5} ms\b/)
@@ -82,8 +82,8 @@ describe.each(proxiedDatabases)('$name', ({ name, missing, open }) => {
 
   test('schema apply says that changes may have been made if the server does not respond to their end', async () => {
     fastTime(factor)
-    database.network.silenceAt(/\bcommit\b|create table/i)
-    if (name === 'PostgreSQL') database.network.silenceAt(/\bcommit\b/)
+    void database.network.silenceAt(/\bcommit\b|create table/i)
+    if (name === 'PostgreSQL') void database.network.silenceAt(/\bcommit\b/)
     const { code, messages } = await schema('apply')
     expect(code).toBe(1)
     expect(messages).toMatch(/may have been made/)
@@ -107,13 +107,15 @@ describe.each(proxiedDatabases)('$name', ({ name, missing, open }) => {
       await service.close()
     })
     const loadService = async () => serviceOf(database.through())
-    const run = (line: readonly string[]): Promise<Run> =>
-      runScene(line, {}, { now: () => new Date(), loadService })
+    const loadParts = async () => ({ deployment: undefined, outbox: undefined })
+    const run = (line: readonly string[], scene: Scene = {}): Promise<Run> =>
+      runScene(line, scene, { now: () => new Date(), loadService, loadParts })
     const commands: readonly (readonly [string, ...string[]])[] = [
       ['keys', 'create', '--user', 'maria'],
       ['keys', 'list'],
       ['users', 'add', 'nina'],
       ['users', 'list'],
+      ['worker'],
     ]
 
     test('ends after 30 seconds and one attempt if connections are accepted and not answered', async () => {
@@ -134,7 +136,7 @@ describe.each(proxiedDatabases)('$name', ({ name, missing, open }) => {
 
     test('ends after 30 seconds and one attempt if the server is silent from the first read on', async () => {
       fastTime(factor)
-      database.network.silenceAt(/items|rowgate_users|rowgate_keys/)
+      void database.network.silenceAt(/items|rowgate_users|rowgate_keys/)
       const runs = await Promise.all([...commands, ['check']].map((line) => timed(run(line))))
       for (const { code, output, messages, seconds } of runs) {
         expect([code, output]).toEqual([1, ''])
@@ -148,7 +150,7 @@ describe.each(proxiedDatabases)('$name', ({ name, missing, open }) => {
       ['users', 'add', 'nina'],
     ])('%s %s says that its change may have been made', async (...line) => {
       fastTime(factor)
-      database.network.silenceAt(/insert into/i)
+      void database.network.silenceAt(/insert into/i)
       const { code, messages, seconds } = await timed(run(line))
       expect(code).toBe(1)
       expect(messages).toContain('The change may have been made: check that before you repeat it.')
@@ -164,6 +166,8 @@ describe.each(proxiedDatabases)('$name', ({ name, missing, open }) => {
         code: 0,
         output: expect.stringMatching(/maria[^]*nina/) as string,
       })
+      const stopping = AbortSignal.timeout(100)
+      expect(await run(['worker'], { stopping })).toMatchObject({ code: 0 })
     })
   })
 })

@@ -17,8 +17,8 @@ export interface Proxy {
   refuse(): void
   /** Passes nothing on any more, and accepts connections that it never answers, until `admit`: these stay silent. */
   silence(): void
-  /** Is silent as soon as a client sends a text that a pattern matches. The server does not receive it. */
-  silenceAt(pattern: RegExp): void
+  /** Is silent as soon as a client sends a text that a pattern matches, and resolves then. The server does not receive it. */
+  silenceAt(pattern: RegExp): Promise<void>
   admit(): void
   /** Leads new connections to another server. */
   lead(to: Address): void
@@ -35,7 +35,7 @@ export async function startProxy(first: Address): Promise<Proxy> {
   const pairs = new Set<readonly [client: Socket, server: Socket]>()
   const silent = new Set<Socket>()
   const state = { isHeld: false, isRefusing: false, isSilent: false, server: first }
-  let awaited: RegExp | undefined
+  let awaited: { readonly pattern: RegExp; readonly resolve: () => void } | undefined
 
   const listener = createServer((client) => {
     if (state.isRefusing) {
@@ -52,7 +52,7 @@ export async function startProxy(first: Address): Promise<Proxy> {
     if (state.isHeld) for (const socket of pair) socket.cork()
     // Before the data is passed on.
     client.on('data', (chunk: Buffer) => {
-      if (awaited?.test(chunk.toString('latin1')) === true) silence()
+      if (awaited?.pattern.test(chunk.toString('latin1')) === true) silence()
     })
     const ended = (): void => {
       if (pairs.delete(pair)) for (const socket of pair) socket.destroy()
@@ -72,6 +72,7 @@ export async function startProxy(first: Address): Promise<Proxy> {
   }
 
   function silence(): void {
+    awaited?.resolve()
     awaited = undefined
     state.isSilent = true
     for (const pair of pairs) {
@@ -106,9 +107,10 @@ export async function startProxy(first: Address): Promise<Proxy> {
       reset()
     },
     silence,
-    silenceAt: (pattern) => {
-      awaited = pattern
-    },
+    silenceAt: (pattern) =>
+      new Promise((resolve) => {
+        awaited = { pattern, resolve }
+      }),
     admit: () => {
       awaited = undefined
       Object.assign(state, { isRefusing: false, isSilent: false })

@@ -21,7 +21,7 @@ describe.each(proxiedDatabases)('ensureSchema on $name', ({ missing, open }) => 
     'ends if the server is silent from %s on, and creates the table when it responds again',
     async (pattern) => {
       const storage = database.through({ ensureSchema: true })
-      database.network.silenceAt(pattern)
+      void database.network.silenceAt(pattern)
       const began = performance.now()
       await expect(storage.open(published)).rejects.toMatchObject(unavailable)
       expect(performance.now() - began).toBeLessThan(6_000)
