@@ -20,7 +20,7 @@ const definition = {
 // Its times are those of the library, whose clock runs faster.
 const factor = 20
 // 30 seconds and one attempt, which is one of a driver whose clock does not run faster, or of a busy machine.
-const maxSeconds = 120
+const maxSeconds = 400
 
 /** Runs a command, and returns how it ended and after how many seconds of the library. */
 async function timed(running: Promise<Run>): Promise<Run & { readonly seconds: number }> {
@@ -51,7 +51,7 @@ describe.each(proxiedDatabases)('$name', ({ name, missing, open }) => {
     database.network.silence()
     const began = performance.now()
     const runs = await Promise.all([introspect(), schema('diff'), schema('apply')])
-    expect(performance.now() - began).toBeLessThan(15_000)
+    expect(performance.now() - began).toBeLessThan(30_000)
     for (const { code, messages } of runs) {
       expect(code).toBe(1)
       expect(messages).toMatch(
@@ -90,12 +90,13 @@ describe.each(proxiedDatabases)('$name', ({ name, missing, open }) => {
   })
 
   test('schema apply waits for a change that takes long while the server responds', async () => {
-    fastTime(factor)
+    // A busy server responds within half a second to one of three checks.
+    fastTime(factor / 2)
     await database.run('create table items (id bigint primary key)')
     const unlock = await database.lock('items')
     const running = schema('apply')
-    // 60 seconds of the library.
-    setTimeout(() => void unlock(), 3_000)
+    // 50 seconds of the library.
+    setTimeout(() => void unlock(), 5_000)
     expect(await running).toMatchObject({ code: 0 })
   })
 

@@ -1,15 +1,12 @@
-import type { Page, Route } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { keepScreenshot } from '../kit/browser.ts'
 import { principal } from '../../src/entries/index.ts'
 import { describeConsole, fill, onScreen, openDesk } from './desk.ts'
+import { holdReads, holdRequests } from './held.ts'
 import { button, link, openSignedIn } from './office.ts'
 import { violations } from './violations.ts'
 
-const slowly = async (route: Route) => {
-  await new Promise((resolve) => setTimeout(resolve, 1500))
-  await route.continue().catch(() => undefined)
-}
 const changes = (requests: readonly string[]) =>
   requests.filter((line) => !line.startsWith('GET') && !line.includes('sessions'))
 
@@ -45,11 +42,12 @@ describeConsole('the console on a slow network, and with impatient people', (ope
     await service.keys.create({ user: 'maria' })
     await link(page, 'Keys').click()
     await button(page, 'Rotate').click()
-    await page.route(/svc-admin\/(keys|deliveries)/, slowly)
+    const rotateNow = await holdRequests(page, /svc-admin\/keys/)
     requests.splice(0)
     const rotate = page.getByRole('dialog').getByRole('button', { name: 'Rotate' })
     await rotate.dblclick()
     await rotate.press('Enter')
+    rotateNow()
     await page.getByRole('dialog').getByLabel('Key', { exact: true }).waitFor()
     expect(changes(requests)).toEqual(['POST svc-admin/keys'])
     expect(await service.keys.list({ user: 'maria' })).toHaveLength(2)
@@ -59,8 +57,10 @@ describeConsole('the console on a slow network, and with impatient people', (ope
     await expect.poll(async () => (await outbox.list())[0]?.state).toBe('dead')
     state.isMailUp = true
     await link(page, 'Outbox').click()
+    const retryNow = await holdRequests(page, /svc-admin\/deliveries/)
     requests.splice(0)
     await button(page, 'Retry').dblclick()
+    retryNow()
     await page.getByText('It is sent again.').waitFor()
     expect(changes(requests)).toHaveLength(1)
   })
@@ -70,16 +70,22 @@ describeConsole('the console on a slow network, and with impatient people', (ope
     await fill(service)
     const { page } = await open(service, { hash: '#/data/desk/books' })
     await page.getByRole('cell', { name: 'Gilgi' }).waitFor()
-    await page.route(/document\.json|desk\/(books|authors)/, slowly)
+    const showEntrance = await holdReads(page, /document\.json/)
+    const showBooks = await holdReads(page, /desk\/(books|authors)/)
     await page.reload()
     await page.locator('.entrance').getByText('Loading…').waitFor()
+    showEntrance()
     await page.locator('#main').getByText('Loading…').waitFor()
     await page.waitForTimeout(700)
     await keepScreenshot(page, 'console-loading')
     expect(await violations(page)).toEqual([])
+    showBooks()
+    await page.getByRole('link', { name: '1', exact: true }).waitFor()
+    const showBook = await holdReads(page, /desk\/(books|authors)/)
     await page.getByRole('link', { name: '1', exact: true }).click()
     await onScreen(page, '1')
     await page.getByText('Loading…').waitFor()
+    showBook()
     await page.getByLabel('Title', { exact: true }).waitFor()
     expect(await page.getByText('Loading…').count()).toBe(0)
   })

@@ -61,7 +61,7 @@ export async function openPage(
   const page = await context.newPage()
   const problems: string[] = []
   const origins = new Set<string>()
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(30_000)
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) problems.push(message.text())
   })
