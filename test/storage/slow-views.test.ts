@@ -15,7 +15,7 @@ import { missingServer as missingMariaDb, numbersTable, testDatabase } from '../
 import { missingServer as missingPostgres, testSchema } from '../kit/postgres.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 
-const limit = 1_000
+const limit = 1_500
 
 /** Creates a storage of a database after statements. */
 type Open = (statements: readonly string[]) => Promise<StorageAdapter>
@@ -155,7 +155,7 @@ describe.each(drivers)('the views of a file, with %s', (driver) => {
     const { connection } = openFile(`create view slow as ${databases[0]?.slow ?? ''};
       create view wide as select ${columns}`)
     const views = [slow, { name: 'wide', columns: names }]
-    expect(await slowViews(connection, views, limit)).toEqual(['slow'])
+    expect(await slowViews(connection, views, 2 * limit)).toEqual(['slow'])
   })
 
   test('do not count as slow while another program locks the file', async () => {
