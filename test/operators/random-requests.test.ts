@@ -63,6 +63,8 @@ const things = defineCollection({
     'owner.secret': ['eq', ...ofText],
   },
 })
+/** Its pages have no cursors, so that storage may read the related items with them. */
+const withoutCursors: CollectionDefinition = { ...things, cursor: false }
 let listed: readonly ModelRow[] = []
 const servedFields = { ...fields, ownerId: text(), patronId: text({ readableBy: ['Auditor'] }) }
 const served: CollectionDefinition = {
@@ -124,23 +126,26 @@ const sample = fc.tuple(
 
 interface World {
   readonly service: TestService['service']
+  readonly hasCursors: boolean
   readonly rows: readonly ModelRow[]
   readonly related: ReturnType<typeof fitting>
 }
 
 const cases: readonly (readonly [string, Storage, CollectionDefinition])[] = [
-  ...[...localStorages, ...serverStorages, lesser].map(
-    (storage) => [storage.name, storage, things] as const,
-  ),
+  ...[...localStorages, ...serverStorages, lesser].flatMap((storage) => [
+    [storage.name, storage, things] as const,
+    [`${storage.name}, without cursors`, storage, withoutCursors] as const,
+  ]),
   ['a served collection', memory, served],
 ]
 
 describe.each(cases)('%s', (_, storage, definition) => {
   test('responds to random requests with the bytes of the model', { timeout: 3_600_000 }, () => {
     if (process.env['QUESTION_RUNS'] !== undefined) console.log(`QUESTION_SEED=${seed}`, runs)
+    const isStored = definition !== served
     return withServices(storage, async (open) => {
       const { service } = open(
-        { collections: { things: definition, ...(definition === things && relatedCollections) } },
+        { collections: { things: definition, ...(isStored && relatedCollections) } },
         { security: visitors, ignoredReport: 'forbidden' },
       )
       const access = (name: string) => service.as(system).collection('app', name)
@@ -150,15 +155,17 @@ describe.each(cases)('%s', (_, storage, definition) => {
             .insertMany(items as never)
             .then(({ rejected, validations }) => [rejected, validations]),
         ).toEqual([false, []])
-      if (definition === things) {
+      if (isStored) {
         await store('owners', owners)
         await store('shelves', shelfRows)
       }
       await fc.assert(
         fc.asyncProperty(sample, async ([rows, referring, requests]) => {
-          const world = { service, rows, related: fitting(referring, rows.length) }
+          const related = fitting(referring, rows.length)
+          const hasCursors = definition.cursor === true
+          const world = { service, hasCursors, rows, related }
           listed = rows
-          if (definition === things) {
+          if (isStored) {
             for (const name of [...Object.keys(world.related), 'things'])
               await access(name).deleteMany({})
             for (const [name, items] of Object.entries({ things: rows, ...world.related }))
@@ -177,7 +184,7 @@ describe.each(cases)('%s', (_, storage, definition) => {
 
 /** Leaves out what a served collection does not have. */
 function fitted(asked: Asked, definition: CollectionDefinition): Asked {
-  if (definition === things) return asked
+  if (definition !== served) return asked
   const questions = asked.questions.filter(({ name }) => !name.startsWith('owner.'))
   return { ...asked, questions, relations: [] }
 }
@@ -218,6 +225,7 @@ function parameterOf({ name, operator }: Question): string {
   return operator === '' ? name : `${name}.${operator}`
 }
 
+/** `after` is the parameter of a later page. */
 function queryOf({ what, id, questions, relations, ...page }: Asked, after?: string): string {
   const parts = questions.map(parametersOf)
   // What the parameters of a later page mean does not depend on their order.
@@ -227,7 +235,7 @@ function queryOf({ what, id, questions, relations, ...page }: Asked, after?: str
     parts.push(`$sort=${page.sort}`, `$limit=${page.limit}`)
     if (page.select !== '') parts.push(`$fields=${page.select}`)
     if (page.counts) parts.push('$count=true')
-    if (after !== undefined) parts.reverse().push(`$after=${after}`)
+    if (after !== undefined) parts.reverse().push(after)
   }
   return `${what === 'item' ? `/${id}` : ''}?${parts.join('&')}`
 }
@@ -278,8 +286,10 @@ async function comparePages(world: World, asked: Asked): Promise<void> {
     const items = page.map((row) => shown(world, asked, row))
     const expected = { items, count, message: null, validations: [], status: 200 }
     expect([query, response]).toEqual([query, JSON.stringify(expected)])
-    next = headers['X-Svc-Next-Cursor']
-    expect([query, next !== undefined]).toEqual([query, from + asked.limit < found.length])
+    const cursor = headers['X-Svc-Next-Cursor']
+    const hasNext = from + asked.limit < found.length
+    expect([query, cursor !== undefined]).toEqual([query, world.hasCursors && hasNext])
+    next = world.hasCursors ? `$after=${cursor}` : `$offset=${from + asked.limit}`
   }
 }
 
