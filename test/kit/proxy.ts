@@ -20,6 +20,8 @@ export interface Proxy {
   /** Is silent as soon as a client sends a text that a pattern matches, and resolves then. The server does not receive it. */
   silenceAt(pattern: RegExp): Promise<void>
   admit(): void
+  /** Resets the connections that were silenced. */
+  resetSilent(): void
   /** Leads new connections to another server. */
   lead(to: Address): void
   stop(): Promise<void>
@@ -114,6 +116,10 @@ export async function startProxy(first: Address): Promise<Proxy> {
     admit: () => {
       awaited = undefined
       Object.assign(state, { isRefusing: false, isSilent: false })
+    },
+    resetSilent: () => {
+      for (const socket of silent) resetSocket(socket)
+      silent.clear()
     },
     lead: (to) => {
       state.server = to

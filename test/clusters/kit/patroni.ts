@@ -5,6 +5,7 @@ import { Client } from 'pg'
 import { freePort } from '../../kit/process.ts'
 import { startProxy, type Proxy } from '../../kit/proxy.ts'
 import { startEtcd, type Etcd } from './etcd.ts'
+import { startHaproxy } from './haproxy.ts'
 import { postgresFolder } from './packages.ts'
 import { serverFolder, startServerProgram, type ServerProgram } from './server-program.ts'
 
@@ -52,7 +53,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
       const node = await startNode(`node${number}`, etcd, ends)
       nodes.push(node)
     }
-    const balancer = await startHaproxy(nodes)
+    const balancer = await startBalancer(nodes)
     ends.push(() => balancer.stop())
     const cluster = clusterOf(nodes, { etcd, port: balancer.port, stop })
     await cluster.healthy()
@@ -163,7 +164,11 @@ async function startNode(
       for (const proxy of all) proxy.silence()
     },
     join: () => {
-      for (const proxy of all) proxy.admit()
+      for (const proxy of all) {
+        proxy.admit()
+        // Otherwise a standby would wait for a minute until its connection to the former primary counts as lost.
+        proxy.resetSilent()
+      }
     },
   }
 }
@@ -217,35 +222,19 @@ function settings(name: string, places: NodePlaces): object {
   }
 }
 
-async function startHaproxy(nodes: readonly StartedNode[]): Promise<ServerProgram> {
-  const folder = serverFolder('postgres')
-  const port = await freePort()
-  const lines = [
-    'defaults',
-    '  mode tcp',
-    '  timeout connect 2s',
-    '  timeout client 5m',
-    '  timeout server 5m',
-    '  timeout check 1s',
-    'listen primary',
-    `  bind 127.0.0.1:${port}`,
-    '  option httpchk OPTIONS /primary',
-    '  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions',
-    ...nodes.map(
-      ({ name, postgres, restPort }) =>
-        `  server ${name} 127.0.0.1:${postgres.port} check port ${restPort}`,
-    ),
-    '',
-  ]
-  const file = join(folder, 'haproxy.cfg')
-  writeFileSync(file, lines.join('\n'))
-  const args = ['-db', '-f', file]
-  return startServerProgram({
-    ...{ command: '/usr/sbin/haproxy', args, user: 'postgres', folder, port },
+function startBalancer(nodes: readonly StartedNode[]): Promise<ServerProgram> {
+  return startHaproxy(
+    [
+      'option httpchk OPTIONS /primary',
+      'default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions',
+      ...nodes.map(
+        ({ name, postgres, restPort }) =>
+          `server ${name} 127.0.0.1:${postgres.port} check port ${restPort}`,
+      ),
+    ],
     // At first it takes each node for the primary.
-    check: () => leadsToPrimary(port),
-    end: 'SIGTERM',
-  })
+    leadsToPrimary,
+  )
 }
 
 /** Rejects if one of several connections does not lead to the primary. */

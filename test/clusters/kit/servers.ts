@@ -4,6 +4,7 @@ import { Client } from 'pg'
 import { afterAll } from 'vitest'
 import { freePort } from '../../kit/process.ts'
 import { asRoot } from './as-root.ts'
+import { startHaproxy } from './haproxy.ts'
 import { mysqlFolder, startMysqlProgram } from './mysql-program.ts'
 import { galeraLibrary, postgresFolder } from './packages.ts'
 import { runAs, serverFolder, startServerProgram, type ServerProgram } from './server-program.ts'
@@ -24,7 +25,18 @@ export interface Servers {
   /** A new MySQL server with the user `root` and the database `test`, and a replica of it. */
   mysqlPair(): Promise<readonly [primary: ServerProgram, replica: ServerProgram]>
   /** The nodes of a new Galera cluster, with the user `root` and the database `test`. */
-  galera(nodes: number): Promise<readonly ServerProgram[]>
+  galera(nodes: number): Promise<readonly GaleraNode[]>
+  /** HAProxy before servers of MariaDB: the first one, and the second one while the first one is down. */
+  mysqlProxy(
+    servers: readonly [ServerProgram, ServerProgram],
+    options?: string,
+  ): Promise<ServerProgram>
+}
+
+/** A node of a Galera cluster. */
+export interface GaleraNode extends ServerProgram {
+  /** Starts it again after it was killed. Resolves when it has what the others have. */
+  restart(): Promise<void>
 }
 
 /** Settings of a server by name. */
@@ -36,7 +48,9 @@ export function servers(): Servers {
   afterAll(async () => {
     for (const server of running.reverse()) await server.stop()
   }, 90_000)
-  const started = async (starting: Promise<ServerProgram>): Promise<ServerProgram> => {
+  const started = async <Program extends ServerProgram>(
+    starting: Promise<Program>,
+  ): Promise<Program> => {
     const server = await starting
     running.push(server)
     return server
@@ -68,11 +82,23 @@ export function servers(): Servers {
     },
     galera: async (count) => {
       const members = await Promise.all(Array.from({ length: count }, galeraPorts))
-      const nodes: ServerProgram[] = []
+      const nodes: GaleraNode[] = []
       // The first one creates the cluster; the others join one after the other.
       for (const member of members) nodes.push(await started(startNode(member, members)))
       return nodes
     },
+    mysqlProxy: ([first, second], options = '') =>
+      started(
+        startHaproxy(
+          [
+            'option mysql-check user root',
+            `default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions ${options}`,
+            `server first 127.0.0.1:${first.port} check`,
+            `server second 127.0.0.1:${second.port} check backup`,
+          ],
+          (port) => asRoot(port, ['select 1']),
+        ),
+      ),
   }
 }
 
@@ -165,7 +191,7 @@ async function galeraPorts(): Promise<GaleraPorts> {
   return { port, group, copy, increment }
 }
 
-function startNode(node: GaleraPorts, members: readonly GaleraPorts[]): Promise<ServerProgram> {
+async function startNode(node: GaleraPorts, members: readonly GaleraPorts[]): Promise<GaleraNode> {
   const first = node === members[0] ? ['--wsrep-new-cluster'] : []
   const settings = {
     port: node.port,
@@ -183,13 +209,26 @@ function startNode(node: GaleraPorts, members: readonly GaleraPorts[]): Promise<
       `ist.recv_addr=127.0.0.1:${node.increment}`,
     ].join(';'),
   }
-  return startMariadb(settings, first)
+  const again = await prepareMariadb(settings)
+  let program = await again(first)
+  return {
+    ...program,
+    signal: (name) => program.signal(name),
+    stop: () => program.stop(),
+    restart: async () => {
+      program = await again()
+    },
+  }
 }
 
-async function startMariadb(
+async function startMariadb(settings: Settings): Promise<ServerProgram> {
+  return (await prepareMariadb(settings))()
+}
+
+/** Creates a server of MariaDB. Returns a function that starts it, with further options. */
+async function prepareMariadb(
   given: Settings,
-  words: readonly string[] = [],
-): Promise<ServerProgram> {
+): Promise<(words?: readonly string[]) => Promise<ServerProgram>> {
   const folder = serverFolder('mysql')
   const data = join(folder, 'data')
   await runAs('mysql', '/usr/bin/mariadb-install-db', [
@@ -207,16 +246,17 @@ async function startMariadb(
     'innodb-flush-log-at-trx-commit': 0,
     ...given,
   }
-  return startServerProgram({
-    command: '/usr/sbin/mariadbd',
-    args: ['--no-defaults', ...words, ...options(settings, '--')],
-    user: 'mysql',
-    folder,
-    port,
-    // A node of a cluster rejects it with an error until it has the data of the others.
-    check: () => asRoot(port, ['select count(*) from mysql.user']),
-    end: 'SIGTERM',
-  })
+  return (words = []) =>
+    startServerProgram({
+      command: '/usr/sbin/mariadbd',
+      args: ['--no-defaults', ...words, ...options(settings, '--')],
+      user: 'mysql',
+      folder,
+      port,
+      // A node of a cluster rejects it with an error until it has the data of the others.
+      check: () => asRoot(port, ['select count(*) from mysql.user']),
+      end: 'SIGTERM',
+    })
 }
 
 async function startMysql(settings: Settings): Promise<ServerProgram> {
