@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
@@ -7,6 +7,7 @@ import { startProxy, type Proxy } from '../../kit/proxy.ts'
 import { startEtcd, type Etcd } from './etcd.ts'
 import { startHaproxy } from './haproxy.ts'
 import { postgresFolder } from './packages.ts'
+import { postgresProcesses, sendSignal } from './processes.ts'
 import { serverFolder, startServerProgram, type ServerProgram } from './server-program.ts'
 
 /** A node of PostgreSQL under Patroni. Everything reaches it through proxies, so that it can be cut off. */
@@ -84,7 +85,8 @@ function clusterOf(
       if (!reply.ok) throw new Error(`the switchover failed: ${await reply.text()}`)
     },
     async healthy() {
-      const latest = performance.now() + 90_000
+      const began = performance.now()
+      let isAssigned = false
       const count = async (role: string): Promise<number> => {
         const found = await Promise.all(nodes.map(({ rest }) => responds(`${rest}/${role}`)))
         return found.filter(Boolean).length
@@ -95,7 +97,12 @@ function clusterOf(
         (await count('replica')) === nodes.length - 1 &&
         (await count('synchronous')) === 1
       while (!(await isHealthy())) {
-        if (performance.now() > latest) throw new Error('the cluster is not healthy')
+        const waited = performance.now() - began
+        if (waited > 90_000) throw new Error('the cluster is not healthy')
+        if (waited > 30_000 && !isAssigned) {
+          isAssigned = true
+          await assignSynchronous((await primary()).rest)
+        }
         await pause(500)
       }
     },
@@ -254,41 +261,20 @@ async function leadsToPrimary(port: number): Promise<void> {
   }
 }
 
+// Patroni 3.0.2 assigns no synchronous standby as long as etcd has the name of a former primary and no standby for it.
+async function assignSynchronous(rest: string): Promise<void> {
+  for (const isOn of [false, true]) {
+    const body = JSON.stringify({ synchronous_mode: isOn })
+    await fetch(`${rest}/config`, { method: 'PATCH', body })
+    await pause(5_000)
+  }
+}
+
 async function responds(url: string): Promise<boolean> {
   try {
     return (await fetch(url, { signal: AbortSignal.timeout(1_500) })).ok
   } catch {
     return false
-  }
-}
-
-/** Returns the processes of a server by its folder: the first one and its children. */
-function postgresProcesses(data: string): readonly number[] {
-  let main: number
-  try {
-    main = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
-  } catch {
-    return []
-  }
-  const children = readdirSync('/proc').filter(
-    (name) => /^\d+$/.test(name) && parentOf(name) === main,
-  )
-  return [main, ...children.map(Number)]
-}
-
-function parentOf(pid: string): number | undefined {
-  try {
-    return Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
-  } catch {
-    return undefined
-  }
-}
-
-function sendSignal(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // It has ended.
   }
 }
 
