@@ -52,7 +52,8 @@ describe('release build', () => {
     const { run } = await openReleases(builder)
     const running = run(['build', ...northwind, '--wait'], { answers: [], width: 80 })
     const build = await builder.next()
-    await new Promise((resolve) => setTimeout(resolve, 600))
+    // Several looks at its state long, also on a busy machine.
+    await new Promise((resolve) => setTimeout(resolve, 3_000))
     build.finish()
     const { code, messages } = await running
     expect(code, messages).toBe(0)
