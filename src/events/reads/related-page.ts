@@ -1,10 +1,12 @@
 import { notFound } from '../../errors.ts'
 import { whenDone, type MaybePromise } from '../../maybe-promise.ts'
 import type { JsonText } from '../../protocol/envelope.ts'
+import type { PublishedExpansion } from '../../definition/published.ts'
 import type { Expanded, FilterEvent } from '../../request/event.ts'
 import type { Outcome } from '../../request/outcome.ts'
 import { planPage } from '../../request/plan-query.ts'
 import { clientMistakes, sortOrder } from '../../request/resolve.ts'
+import type { View } from '../../request/view.ts'
 import type { RelatedQuery, RelatedTextPage } from '../../storage/adapter.ts'
 import type { Caller } from '../runtime.ts'
 import { traced } from '../traced.ts'
@@ -67,8 +69,20 @@ function isReadDirectly({ expansion: { to } }: Expanded): boolean {
   return to.filtersDirectly
 }
 
+// Callers with the same roles have the same view, unless a row rule limits it.
+const planned = new WeakMap<View, Map<PublishedExpansion, RelatedQuery | undefined>>()
+
 /** Returns the read of a relation. Undefined if its items have computed fields. */
-function relatedQuery({ expansion, view }: Expanded): RelatedQuery | undefined {
+function relatedQuery(expanded: Expanded): RelatedQuery | undefined {
+  const { expansion, view } = expanded
+  if (view.rows.length > 0) return plan(expanded)
+  const known = planned.get(view) ?? new Map<PublishedExpansion, RelatedQuery | undefined>()
+  planned.set(view, known)
+  if (!known.has(expansion)) known.set(expansion, plan(expanded))
+  return known.get(expansion)
+}
+
+function plan({ expansion, view }: Expanded): RelatedQuery | undefined {
   const { to, isMany, own, theirs, sort, limit } = expansion
   // One more item shows whether a list is complete. A reference leads to one item, which needs no order.
   const limits = isMany
@@ -76,7 +90,9 @@ function relatedQuery({ expansion, view }: Expanded): RelatedQuery | undefined {
     : { sort: [], limit: 1 }
   const { query, output } = planPage(view, { conditions: [], ...limits })
   const named = { own: own.map(({ name }) => name), theirs: theirs.map(({ name }) => name) }
-  return output === undefined ? { collection: to, query, ...named } : undefined
+  if (output !== undefined) return undefined
+  // Storage remembers what it prepares for a frozen query.
+  return { collection: to, query: Object.freeze(Object.assign({}, query)), ...named }
 }
 
 function outcomeOf(

@@ -95,6 +95,8 @@ class ThreadedReads implements Reads {
     maxEntries: () => maxStatements,
     maxBytes: () => maxTextBytes,
   })
+  /** The query for the related items of one item, by that of their relation. */
+  readonly #ofOne = new WeakMap<StorageQuery, StorageQuery>()
   // Their rows need a function of the application, which a thread can't call.
   readonly #unscannable = new WeakSet<PublishedCollection>()
 
@@ -165,13 +167,15 @@ class ThreadedReads implements Reads {
 
   /** Returns whether the related items of one item are read on the event loop. */
   readonly #isReadHere = ({ collection, query, theirs }: RelatedQuery): boolean => {
-    // The value is not read: it is that of the item.
-    const related = theirs.map((name) => equal(name, ''))
-    const own = { ...query, conditions: [...related, ...query.conditions] }
-    return (
-      this.#places.placeOf(collection, own, this.#session.pageRead(collection, own, 'json')) ===
-      'here'
-    )
+    let ofOne = this.#ofOne.get(query)
+    if (ofOne === undefined) {
+      // The value is not read: it is that of the item.
+      const related = theirs.map((name) => equal(name, ''))
+      ofOne = Object.freeze({ ...query, conditions: [...related, ...query.conditions] })
+      if (Object.isFrozen(query)) this.#ofOne.set(query, ofOne)
+    }
+    const read = this.#session.pageRead(collection, ofOne, 'json')
+    return this.#places.placeOf(collection, ofOne, read) === 'here'
   }
 
   close(): Promise<void> {
