@@ -71,6 +71,7 @@ export async function startLoad(storages: readonly StorageAdapter[]) {
     const acknowledged: number[] = []
     const revoked: Revoked[] = []
     let faultAt = Infinity
+    let latestSuccess = -Infinity
     let hasEnded = false
     const writer = async (): Promise<void> => {
       while (!hasEnded) {
@@ -81,7 +82,10 @@ export async function startLoad(storages: readonly StorageAdapter[]) {
         const at = Math.round(performance.now() - faultAt)
         if (status === 200) {
           acknowledged.push(id)
-          if (at >= 0) seen.firstSuccess ??= at
+          if (at >= 0) {
+            seen.firstSuccess ??= at
+            latestSuccess = at
+          }
           const read = await request(seen, { method: 'GET', path: `/letters/${id}` })
           if (read.status !== 200 && read.status !== 503)
             seen.wrong.push(`GET of an acknowledged letter: ${read.status}`)
@@ -123,10 +127,10 @@ export async function startLoad(storages: readonly StorageAdapter[]) {
     await pause(1_000)
     faultAt = performance.now()
     await fault()
-    // Until nothing has failed for a while.
-    const quiet = () =>
-      seen.firstSuccess !== undefined && performance.now() - faultAt > seen.firstSuccess + settle
-    while (!quiet()) await pause(100)
+    // Until saves have succeeded for a while. If nothing fails, the database may be silent.
+    const hasSettled = () =>
+      seen.firstSuccess !== undefined && latestSuccess > seen.firstSuccess + settle
+    while (!hasSettled()) await pause(100)
     hasEnded = true
     await Promise.all(clients)
     seen.acknowledged = acknowledged.length
