@@ -1,3 +1,4 @@
+import { runtime } from '../../runtime.ts'
 import { unavailable } from './failure.ts'
 
 /** What a connection has read of the server behind it. */
@@ -39,6 +40,10 @@ export interface ServerWatch {
   onChange(listener: () => void): void
 }
 
+// A former primary is demoted after at most twice the lease of a cluster. One that is still there after this time, in
+// milliseconds, is the primary again, by a decision of the cluster or of people.
+const maxRejection = 60_000
+
 /** Creates a watch of the servers behind the connections of one pool. */
 export function serverWatch(): ServerWatch {
   const listeners: (() => void)[] = []
@@ -47,6 +52,8 @@ export function serverWatch(): ServerWatch {
   let isOpen = false
   let requiresWrites = false
   let newest: ServerHistory | undefined
+  /** Since when the address has led to a former primary only. */
+  let rejectedSince: number | undefined
 
   return {
     isOther: ({ identity }) => current !== undefined && current !== identity,
@@ -54,10 +61,14 @@ export function serverWatch(): ServerWatch {
       if (requiresWrites && readOnly !== undefined) throw notWritable(readOnly)
       if (history !== undefined) {
         const isOfCluster = newest?.cluster === history.cluster
-        if (newest !== undefined && isOfCluster && history.timeline < newest.timeline)
-          throw formerPrimary()
+        if (newest !== undefined && isOfCluster && history.timeline < newest.timeline) {
+          const now = runtime.performanceNow()
+          rejectedSince ??= now
+          if (now - rejectedSince < maxRejection) throw formerPrimary()
+        }
         newest = history
       }
+      rejectedSince = undefined
       // A replica that was promoted since, or that the address led to only at the start.
       requiresWrites ||= isOpen && readOnly === undefined
       if (current !== undefined && current !== identity) {
