@@ -34,8 +34,8 @@ interface Revoked {
   readonly since: number
 }
 
-/** The last id of all loads, so that those on one database insert different rows. */
-let last = 0
+/** The last id of all loads, so that those on one database insert different rows. Other tests use lower ones. */
+let last = 1_000_000
 
 /** Services of several processes on one database, and clients that use them. */
 export async function startLoad(storages: readonly StorageAdapter[]) {
