@@ -34,16 +34,11 @@ export function filterWithRelated(
     expansion.own.every(({ name }) => select.includes(name)),
   )
   if (!isLinked) return undefined
-  const relations = expanded.map(relatedQuery)
+  const relations = expanded.flatMap((one) => relatedQuery(one) ?? [])
   // A function may compute fields of the other items.
-  if (relations.includes(undefined)) return undefined
+  if (relations.length < expanded.length) return undefined
   const query = { ...event.query, select }
-  const page = adapter.filterRelated(
-    collection,
-    query,
-    relations as readonly RelatedQuery[],
-    contextOf(caller, deadline),
-  )
+  const page = adapter.filterRelated(collection, query, relations, contextOf(caller, deadline))
   if (page === undefined) return undefined
   const { principal } = caller
   // Each relation is a trace of its own, as when it is read after the page.

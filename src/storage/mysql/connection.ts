@@ -2,7 +2,7 @@ import { runtime } from '../../runtime.ts'
 import { ClientConnections, type PoolClient } from '../pool/clients.ts'
 import type { Connection, Connections } from '../pool/connection.ts'
 import { notWritable, serverWatch, type ServerWatch } from '../pool/server-watch.ts'
-import { watchSilence, type AnswerCheck } from '../pool/silent-server.ts'
+import { answerCheck, watchSilence, type AnswerCheck } from '../pool/silent-server.ts'
 import { StatementLimit } from '../pool/statement-limit.ts'
 import type { MysqlServer } from './dialect.ts'
 import { MysqlLine } from './line.ts'
@@ -47,11 +47,7 @@ export function mysqlConnections(
 ): MysqlConnections {
   const pool = clientPoolOf(given)
   const known = new WeakMap<MysqlClient, PoolClient>()
-  const check: AnswerCheck = {
-    connections: { use: (...call) => own.use(...call), load: () => own.load() },
-    ping: (connection) => connection.command('select 1'),
-    isResponse: (error) => error instanceof Error && !isLost(error),
-  }
+  const check = answerCheck(() => own, isLost)
   const context: PoolContext = { options, watch, server: undefined, check }
   const clientOf = (client: MysqlClient): PoolClient => {
     const own = known.get(client) ?? new KnownClient(client, context)

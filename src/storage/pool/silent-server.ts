@@ -17,6 +17,21 @@ export interface AnswerCheck {
   isResponse(error: unknown): boolean
 }
 
+/** Creates the check of a pool. `isLost` returns whether an error has ended its connection. */
+export function answerCheck(
+  connections: () => AnswerCheck['connections'],
+  isLost: (error: unknown) => boolean,
+): AnswerCheck {
+  return {
+    connections: {
+      use: (...given) => connections().use(...given),
+      load: () => connections().load(),
+    },
+    ping: (connection) => connection.command('select 1'),
+    isResponse: (error) => error instanceof Error && !isLost(error),
+  }
+}
+
 /** Returns whether a statement may take so long that {@link watchSilence} is needed. `limit`: milliseconds. */
 export function isLong(limit = Infinity): boolean {
   return limit > longMilliseconds

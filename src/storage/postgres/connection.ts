@@ -3,7 +3,7 @@ import { ClientConnections, type PoolClient } from '../pool/clients.ts'
 import type { Connection, Connections } from '../pool/connection.ts'
 import { notAnswered, unavailable } from '../pool/failure.ts'
 import { serverWatch, type ServerFacts, type ServerWatch } from '../pool/server-watch.ts'
-import { isLong, watchSilence, type AnswerCheck } from '../pool/silent-server.ts'
+import { answerCheck, isLong, watchSilence, type AnswerCheck } from '../pool/silent-server.ts'
 import { StatementLimit } from '../pool/statement-limit.ts'
 import { isLost } from './failure.ts'
 import type { CompletePostgres } from './options.ts'
@@ -35,11 +35,7 @@ export function connections(
   const known = new WeakMap<PostgresClient, KnownClient>()
   // A pool may have had another storage before.
   const prefix = `rowgate_${runtime.randomUUID().slice(0, 8)}`
-  const check: AnswerCheck = {
-    connections: { use: (...given) => own.use(...given), load: () => own.load() },
-    ping: (connection) => connection.command('select 1'),
-    isResponse: (error) => error instanceof Error && !isLost(error),
-  }
+  const check = answerCheck(() => own, isLost)
   const context: PoolContext = { options, watch, prefix, check }
   // Without a listener, the loss of an idle connection would end the process, even after `close`. One listener is enough
   // for all storages that the pool has had.

@@ -30,13 +30,7 @@ export function relatedStatement(
   const text = tables.texts.find(shape, () =>
     relatedText(tables, { collection, query }, { relations, textOf }),
   )
-  const inputs = ({ conditions, limit, offset, search }: StorageQuery) => ({
-    ...inputsOf({ conditions, search }),
-    limit,
-    offset,
-  })
-  const related = relations.map((one) => inputs(one.query))
-  return bind(text, { ...inputs(query), related })
+  return bind(text, { ...inputsOf(query), related: relations.map((one) => inputsOf(one.query)) })
 }
 
 function relatedText(

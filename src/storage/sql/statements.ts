@@ -38,10 +38,9 @@ export function pageStatement(
   query: StorageQuery,
   doubles: FoundDoubles = new Map(),
 ): BoundStatement {
-  const { limit, offset } = query
   const shape = pageShape(tables, collection, query, doubles)
   const text = tables.texts.find(shape, () => pageText(tables, collection, query, { doubles }))
-  const statement = bind(text, { ...inputsOf(query), limit, offset, doubles })
+  const statement = bind(text, { ...inputsOf(query), doubles })
   const { search } = query
   // An index is worth using only for a rare needle.
   const isPlannedByValues =
@@ -169,9 +168,10 @@ export function planStatement(
   return bind(text, { conditions })
 }
 
-/** Returns the values that conditions and a search bind. */
-export function inputsOf({ conditions, search }: Matched): Inputs {
-  return search === null ? { conditions } : { conditions, needle: search.text }
+/** Returns the values that a page binds. */
+export function inputsOf({ conditions, search, limit, offset }: StorageQuery): Inputs {
+  const bounds = { conditions, limit, offset }
+  return search === null ? bounds : { ...bounds, needle: search.text }
 }
 
 /** Returns the part of conditions and search that determines the SQL. */
