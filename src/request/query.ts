@@ -66,6 +66,28 @@ export function equal(field: string, value: StoredValue): ConditionOf<'equal'> {
   return { field, is: 'equal', value }
 }
 
+/** Returns the conditions that fields equal values, one for each. */
+export function allEqual(
+  fields: readonly string[],
+  values: readonly StoredValue[],
+): readonly ConditionOf<'equal'>[] {
+  return fields.map((field, index) => equal(field, values[index] ?? null))
+}
+
+/** Returns the condition that fields equal the values of one of several keys. None contains null. */
+export function anyEqual(
+  fields: readonly string[],
+  keys: readonly (readonly StoredValue[])[],
+): Condition {
+  const [field] = fields
+  if (fields.length === 1 && field !== undefined) {
+    const values = keys.flatMap(([value = null]) => (value === null ? [] : [value]))
+    return { field, is: 'in', values }
+  }
+  const conditions = keys.map((key) => ({ is: 'and', conditions: allEqual(fields, key) }) as const)
+  return { is: 'or', conditions }
+}
+
 /** Conditions that no row meets. */
 export const noRows: readonly Condition[] = Object.freeze([{ is: 'or', conditions: [] } as const])
 

@@ -207,9 +207,9 @@ export interface StorageAdapter extends StorageReader {
   ): MaybePromise<readonly StorageTextPage[] | undefined>
   /**
    * Optional, for adapters with `filterText`. Returns a page as `filterText` does, and the items of other collections that
-   * belong to each of its items: one read instead of one for the page and one for each relation, of one state. The queries
-   * search nothing, lock nothing and request no count, and the page has all fields that relate it. If it returns
-   * undefined, the service reads the related items after the page.
+   * belong to each of its items: one call instead of one for the page and one for each relation. The queries search
+   * nothing, lock nothing and request no count, and the page has all fields that relate it. If it returns undefined, the
+   * service reads the related items after the page.
    */
   filterRelated?(
     collection: PublishedCollection,

@@ -7,7 +7,7 @@ import type { Json } from '../../protocol/json.ts'
 import type { Expanded, FilterEvent } from '../../request/event.ts'
 import type { Outcome, PageOutcome, RejectedOutcome } from '../../request/outcome.ts'
 import { planPage, withRows } from '../../request/plan-query.ts'
-import { equal, type Condition, type Row } from '../../request/query.ts'
+import { allEqual, anyEqual, type Row } from '../../request/query.ts'
 import { clientMistakes, sortOrder } from '../../request/resolve.ts'
 import { encodeRow, itemOf } from '../../request/serialize.ts'
 
@@ -197,6 +197,10 @@ async function readRelation<Value>(
   return { name, values: texts.map((text) => values.get(text) ?? none()), findings, rejection }
 }
 
+function namesOf(fields: readonly { readonly name: string }[]): readonly string[] {
+  return fields.map(({ name }) => name)
+}
+
 /** The values by which items are related, by their text. None contains null. */
 type Keys = Map<string, readonly StoredValue[]>
 
@@ -218,7 +222,7 @@ function itemReads<Value>(
   keys: Keys,
   writer: Writer<Value>,
 ): RelatedReads<Value> {
-  const conditions = [anyOf(theirs, [...keys.values()])]
+  const conditions = [anyEqual(namesOf(theirs), [...keys.values()])]
   const limits = { sort: sortOrder(to, [], clientMistakes), limit: keys.size }
   return {
     events: [planPage(view, { conditions, ...limits }, theirs)],
@@ -228,26 +232,6 @@ function itemReads<Value>(
         values.set(JSON.stringify(keyIn(theirs, row)), writer.item(to, row, select))
     },
   }
-}
-
-function anyOf(
-  fields: readonly { readonly name: string }[],
-  keys: readonly (readonly StoredValue[])[],
-): Condition {
-  const [field] = fields
-  if (fields.length === 1 && field !== undefined) {
-    const values = keys.flatMap(([value = null]) => (value === null ? [] : [value]))
-    return { field: field.name, is: 'in', values }
-  }
-  const conditions = keys.map((key): Condition => ({ is: 'and', conditions: equalTo(fields, key) }))
-  return { is: 'or', conditions }
-}
-
-function equalTo(
-  fields: readonly { readonly name: string }[],
-  key: readonly StoredValue[],
-): readonly Condition[] {
-  return fields.map(({ name }, index) => equal(name, key[index] ?? null))
 }
 
 /** Returns a read of the items that refer to another one, for each of these. */
@@ -260,10 +244,11 @@ function listReads<Value>(
   const limits = { sort: sortOrder(to, sort, clientMistakes), limit: limit + 1 }
   const plan = planPage(view, { conditions: [], ...limits })
   const texts = [...keys.keys()]
+  const names = namesOf(theirs)
   return {
     events: Array.from(keys.values(), (key) => ({
       ...plan,
-      query: { ...plan.query, conditions: withRows(equalTo(theirs, key), view) },
+      query: { ...plan.query, conditions: withRows(allEqual(names, key), view) },
     })),
     form: writer.form,
     note({ page, select }, index, values) {

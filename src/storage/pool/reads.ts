@@ -2,20 +2,11 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { runtime } from '../../runtime.ts'
 import { searchText } from '../adapter.ts'
-import type {
-  Condition,
-  RelatedQuery,
-  RelatedTextPage,
-  StoragePage,
-  StorageQuery,
-  StorageTextPage,
-} from '../adapter.ts'
+import type { Condition, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
 import { fieldOf } from '../sql/conditions.ts'
 import type { BoundStatement, Connection, TextRow } from './connection.ts'
 import type { Dialect, Tables } from '../sql/dialect.ts'
-import { createWriter, itemWriter, rowReader } from './rows.ts'
-import type { Sql } from '../sql/fragments.ts'
-import { relatedStatement } from '../sql/related.ts'
+import { itemWriter, rowReader } from './rows.ts'
 import { mayContain } from '../sql/search.ts'
 import {
   doublesStatement,
@@ -115,53 +106,6 @@ export function textPageRead(
         items.push(item)
       }
       return { items, count: count ? countOf(rows) : null }
-    },
-  }
-}
-
-// Statements of one shape have the same object, and rows of the same fields.
-const relatedWriters = new WeakMap<Sql, readonly ReturnType<typeof createWriter>[]>()
-
-/**
- * Returns the read of a page with its related items, as JSON text. Undefined if the database has no such statement. The page is
- * undefined if a value does not fit its field.
- */
-export function relatedRead(
-  tables: Tables,
-  collection: PublishedCollection,
-  query: StorageQuery,
-  relations: readonly RelatedQuery[],
-): Read<RelatedTextPage | undefined> | undefined {
-  const statement = relatedStatement(tables, collection, query, relations)
-  if (statement === undefined) return undefined
-  const { sql } = statement
-  return {
-    statement,
-    page(rows) {
-      let writers = relatedWriters.get(sql)
-      if (writers === undefined) {
-        writers = [{ collection, query }, ...relations].map((one) =>
-          createWriter({
-            tables,
-            collection: one.collection,
-            names: one.query.select,
-            first: 2,
-          }),
-        )
-        relatedWriters.set(sql, writers)
-      }
-      const parts = writers.map((): string[][] => [])
-      for (const row of rows) {
-        const part = Number(row[1])
-        const item = writers[part]?.(row)
-        if (item === undefined) return undefined
-        const lists = parts[part] as string[][]
-        const index = Number(row[0])
-        ;(lists[index] ??= []).push(item)
-      }
-      const [own = [], ...related] = parts
-      const items = own.flat()
-      return { items, related: related.map((lists) => items.map((_, index) => lists[index] ?? [])) }
     },
   }
 }

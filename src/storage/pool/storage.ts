@@ -30,11 +30,11 @@ import {
   isEmpty,
   pageRead,
   readTogether,
-  relatedRead,
   searchedDoubles,
   textPageRead,
   type Read,
 } from './reads.ts'
+import { readRelated } from './related.ts'
 import { slowConditions } from '../sql/slow-conditions.ts'
 import { adviceOf, slowOrders } from '../sql/slow-orders.ts'
 import { canIncrement } from '../sql/write-statements.ts'
@@ -83,7 +83,7 @@ export function sqlStorage(database: Database): StorageAdapter {
     connections: () => [{ name, ...database.load() }],
     filterText: storage.filterText,
     filterTexts: storage.filterTexts,
-    ...(dialect.textOf !== undefined && { filterRelated: storage.filterRelated }),
+    filterRelated: storage.filterRelated,
   })
 }
 
@@ -213,11 +213,10 @@ class SqlStorage {
     const isPrimary = [collection, ...relations.map((one) => one.collection)].every(
       (one) => this.#routeOf(one, context) === this.#primary,
     )
-    const read =
-      isPrimary && !isEmpty(query) && relatedRead(this.#tables, collection, query, relations)
-    if (!read) return undefined
+    if (!isPrimary || isEmpty(query)) return undefined
+    const page = { tables: this.#tables, collection, query, relations }
     return this.#onConnection(
-      async (connection) => read.page(await connection.rows(read.statement)),
+      (connection) => readRelated(connection, page),
       this.#primary.use,
       context?.deadline,
     )
