@@ -236,7 +236,9 @@ function requireFew(pairs: readonly string[], known: KnownLists): void {
 
 /** Returns whether a raw query string has a parameter. */
 export function hasParameter(raw: string, name: string): boolean {
-  return raw.split('&').some((pair) => nameIn(pair) === name)
+  // Most queries have no percent-encoded name.
+  const mayHave = raw.includes(name) || raw.includes('%')
+  return mayHave && raw.split('&').some((pair) => nameIn(pair) === name)
 }
 
 /** Returns the name of a raw parameter; undefined if its encoding is not valid. */

@@ -83,12 +83,21 @@ export function resolveConditions(
   })
 }
 
+// The order of pages without `$sort`.
+const defaultOrders = new WeakMap<PublishedCollection, readonly SortField[]>()
+
 /** Returns the sort order of a page: the collection's own without `$sort`, which may name 10 fields. */
 export function resolveSort(
   collection: PublishedCollection,
   keys: readonly SortKey[] | undefined,
 ): readonly SortField[] {
-  if (keys === undefined) return sortOrder(collection, collection.defaultSort, clientMistakes)
+  if (keys === undefined) {
+    const known = defaultOrders.get(collection)
+    if (known !== undefined) return known
+    const order = sortOrder(collection, collection.defaultSort, clientMistakes)
+    defaultOrders.set(collection, order)
+    return order
+  }
   if (keys.length > maxSortKeys) {
     throw malformedQuery(`The parameter $sort may name at most ${maxSortKeys} fields.`)
   }
