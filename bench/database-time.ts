@@ -21,30 +21,39 @@ export interface DatabaseTime {
 
 const ticksPerSecond = 100
 
-/** Returns the microseconds that processes or threads have used, by their folders in /proc. */
-function usedBy(folders: readonly string[]): number {
-  if (folders.length === 0) return NaN
-  return folders.reduce((sum, folder) => {
-    try {
-      const text = readFileSync(`${folder}/stat`, 'utf8')
-      // The name in parentheses may have blanks.
-      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-      return sum + ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1e6
-    } catch {
-      return NaN
+/** The microseconds that processes or threads have used, by their folders in /proc. */
+class UsedTime {
+  // Of those that have ended, what was last read is kept.
+  readonly #used = new Map<string, number>()
+
+  /** Returns the sum of these and all earlier ones. */
+  of(folders: readonly string[]): number {
+    for (const folder of folders) {
+      try {
+        const text = readFileSync(`${folder}/stat`, 'utf8')
+        // The name in parentheses may have blanks.
+        const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+        const ticks = Number(fields[11]) + Number(fields[12])
+        this.#used.set(folder, (ticks / ticksPerSecond) * 1e6)
+      } catch {
+        // It has ended, or is on another machine.
+      }
     }
-  }, 0)
+    if (this.#used.size === 0) return NaN
+    return [...this.#used.values()].reduce((sum, one) => sum + one, 0)
+  }
 }
 
 async function postgresTime(place: string): Promise<DatabaseTime> {
   const client = new Client({ connectionString: place })
   await client.connect()
+  const used = new UsedTime()
   const text =
     'select pid from pg_stat_activity where application_name = current_setting($1) and pid <> pg_backend_pid()'
   return {
     async microseconds() {
       const { rows } = await client.query<{ pid: number }>(text, ['application_name'])
-      return usedBy(rows.map(({ pid }) => `/proc/${pid}`))
+      return used.of(rows.map(({ pid }) => `/proc/${pid}`))
     },
     close: () => client.end(),
   }
@@ -53,6 +62,7 @@ async function postgresTime(place: string): Promise<DatabaseTime> {
 async function mysqlTime(place: string): Promise<DatabaseTime> {
   const connection = await createConnection(place)
   const [[file] = []] = await connection.query<never[]>('select @@pid_file as name')
+  const used = new UsedTime()
   let server = ''
   try {
     server = readFileSync((file as unknown as { name: string }).name, 'utf8').trim()
@@ -65,7 +75,7 @@ async function mysqlTime(place: string): Promise<DatabaseTime> {
         'select tid from information_schema.processlist where db = database() and id <> connection_id()',
       )
       const all = threads as unknown as readonly { tid: number }[]
-      return usedBy(server === '' ? [] : all.map(({ tid }) => `/proc/${server}/task/${tid}`))
+      return used.of(server === '' ? [] : all.map(({ tid }) => `/proc/${server}/task/${tid}`))
     },
     close: () => connection.end(),
   }
