@@ -20,14 +20,14 @@ interface Dispatcher {
   dispatch(options: object, handler: Handler): boolean
 }
 
-type Runtime = Readonly<Record<symbol, Dispatcher | undefined>> & {
+type RuntimeGlobals = Readonly<Record<symbol, Dispatcher | undefined>> & {
   readonly process?: { readonly versions?: { readonly undici?: string } }
 }
 
 /** The code of the error of a response with more bytes than allowed. */
 export const tooManyBytes = 'ROWGATE_TOO_MANY_BYTES'
 
-const runtime = globalThis as unknown as Runtime
+const runtime = globalThis as unknown as RuntimeGlobals
 
 /**
  * Calls the `fetch` of the runtime. In Node 20 to 26, it lets two kinds of responses end the process: one with more

@@ -2,7 +2,7 @@
  * Time, timers and randomness of the process. The service, its adapters and its workers use them only here, so that a
  * simulation can provide them. Members named like a global behave like it.
  */
-export interface Runtime {
+export interface ProcessRuntime {
   /** Milliseconds since 1970, which may go back: `Date.now`. */
   dateNow(): number
   /** Milliseconds of a clock that never goes back: `performance.now`. */
@@ -24,7 +24,7 @@ export interface Runtime {
 export type Timer = object | number
 
 // The globals are read at each call: an application or a test may replace them.
-const ofProcess: Runtime = {
+const ofProcess: ProcessRuntime = {
   dateNow: () => Date.now(),
   performanceNow: () => performance.now(),
   setTimeout: (callback, milliseconds) => setTimeout(callback, milliseconds),
@@ -38,10 +38,10 @@ const ofProcess: Runtime = {
 }
 
 /** The runtime in use. */
-export const runtime: Runtime = { ...ofProcess }
+export const runtime: ProcessRuntime = { ...ofProcess }
 
 /** Replaces the runtime for the whole process, until it is called without one. For simulations: not exported by the package. */
-export function replaceRuntime(other: Runtime = ofProcess): void {
+export function replaceRuntime(other: ProcessRuntime = ofProcess): void {
   Object.assign(runtime, other)
 }
 

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import { replaceRuntime, type Runtime, type Timer } from '../../src/runtime.ts'
+import { replaceRuntime, type ProcessRuntime, type Timer } from '../../src/runtime.ts'
 import { hashOf, Random } from './random.ts'
 
 /** What events belong to: a process, the database, or a client. The events of one that is dead do not happen. */
@@ -146,7 +146,7 @@ export class Scheduler {
   }
 
   /** Returns the runtime of whichever owner runs. */
-  #runtime(): Runtime {
+  #runtime(): ProcessRuntime {
     const timer = (milliseconds: number, what: string, callback: () => void): SimulatedTimer => {
       const resource = new AsyncResource(what)
       const run = (): void => {
