@@ -1,3 +1,4 @@
+import { lease } from './application.ts'
 import { isDefinite, type Client } from './client.ts'
 import type { Machine } from './machine.ts'
 import type { ClientReply, ClientRequest } from './requests.ts'
@@ -5,6 +6,7 @@ import { gauges, lanes } from './roles.ts'
 import { promise } from './violation.ts'
 
 const attempts = 10
+const longestBuild = 4 * lease
 
 /** Uses each process once all faults have ended: none may be left that rejects what it must do. */
 export async function useEachProcess(client: Client): Promise<void> {
@@ -16,7 +18,21 @@ export async function useEachProcess(client: Client): Promise<void> {
       const body = { lane, nonce: client.nonce() }
       await succeeds(client, machine, { method: 'POST', path: '/bank/entries', body })
     }
+    await queueAt(client, machine)
   }
+}
+
+/** Queues a release, for which each process must have a place: no other one is open. */
+async function queueAt(client: Client, machine: Machine): Promise<void> {
+  const headers = { 'x-api-key': client.world.keys.get('hal') ?? '' }
+  const body = { solutionId: 's', version: client.nonce() }
+  await succeeds(client, machine, {
+    method: 'POST',
+    path: '/svc-deploy/release-queue',
+    body,
+    headers,
+  })
+  await client.sleep(longestBuild)
 }
 
 async function countUpAt(client: Client, machine: Machine, path: string): Promise<void> {

@@ -37,8 +37,11 @@ export const roles: Readonly<Record<string, Role>> = {
   zoe: rotateKeys,
 }
 
-/** The clients of a quiet simulation, in which callers are remembered for long. */
-export const quietRoles: readonly string[] = ['ivy', 'jon', 'lea', 'sam', 'zoe']
+/** The clients of quiet simulations, in which callers are remembered for long; the last one until its keys expire. */
+export const quietRoles: readonly (readonly string[])[] = [
+  ['ivy', 'jon', 'lea', 'sam', 'zoe'],
+  ['lea'],
+]
 
 const rolesOfUsers: Readonly<Record<string, readonly string[]>> = {
   gus: ['Auditor'],

@@ -35,7 +35,7 @@ test('the same seed is the same run', slow, async () => {
 })
 
 test('a storage that forgets commits is found, and the failure is shrunk', slower, async () => {
-  const output = await run('--seed', '4', '--steps', '20000', '--forgets')
+  const output = await run('--seed', '8', '--steps', '20000', '--forgets')
   expect(output).toContain('FAILED')
   const [, few, many] = /With (\d+) of (\d+) faults and actions/.exec(output) ?? []
   expect(Number(few)).toBeLessThan(Number(many) / 3)

@@ -79,7 +79,7 @@ export class World {
       // A file has no replica.
       replicaLag: versions === 'polled' ? random.pick([0, 0, 20, 500]) : 0,
     }
-    this.loads = { workers: random.pick([1, 1, 2, 4]), queueLimit: random.pick([2, 4, 1_000]) }
+    this.loads = { workers: random.pick([1, 1, 2, 4]), queueLimit: random.pick([1, 4, 1_000]) }
     this.lanes = lanes.slice(0, random.pick([1, 3]))
     this.checks = new CommitChecks(this.database, this.loads)
     const dependencies = this.#dependencies()
@@ -97,9 +97,10 @@ export class World {
     const started = this.#start(new Client(this, 'admin'), prepare)
     await this.#runUntil(() => this.#working.size === 0)
     await started
-    const isQuiet = this.#self.random.chance(0.3)
+    const { random } = this.#self
+    const acting = random.chance(0.3) ? random.pick(quietRoles) : Object.keys(roles)
     for (const [name, role] of Object.entries(roles))
-      if (!isQuiet || quietRoles.includes(name)) this.#startRole(name, role)
+      if (acting.includes(name)) this.#startRole(name, role)
     planFaults(this, this.#self)
     await this.#runUntil(() => scheduler.steps >= this.#steps)
     await this.#settle()
