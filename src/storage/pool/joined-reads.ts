@@ -253,7 +253,8 @@ class Batch<Result> implements BatchOptions {
     const result = new Promise<Result>((resolve, reject) => {
       settle = { resolve, reject }
     })
-    this.reads.set(key, { read, deadline, result, ...(settle as NonNullable<typeof settle>) })
+    const { resolve, reject } = settle as NonNullable<typeof settle>
+    this.reads.set(key, { read, deadline, result, resolve, reject })
     return result
   }
 

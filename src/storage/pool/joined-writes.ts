@@ -98,12 +98,15 @@ export class JoinedWrites {
     return async (deadline) => this.#run({ write: create(), alone, deadline })
   }
 
-  #run(given: Pick<WaitingWrite, 'write' | 'alone' | 'deadline'>): Promise<Row | undefined> {
-    const { write, deadline } = given
+  #run({
+    write,
+    alone,
+    deadline,
+  }: Pick<WaitingWrite, 'write' | 'alone' | 'deadline'>): Promise<Row | undefined> {
     const queue = this.#queues.get(write.statement.sql) ?? []
     this.#queues.set(write.statement.sql, queue)
     return new Promise((settle, fail) => {
-      const waiting: WaitingWrite = { ...given, settle, fail }
+      const waiting: WaitingWrite = { write, alone, deadline, settle, fail }
       queue.push(waiting)
       const run = (connection: Connection) => this.#runOn(connection, waiting, queue)
       this.#onConnection(run, deadline).catch((error: unknown) => {

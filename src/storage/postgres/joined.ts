@@ -63,8 +63,13 @@ function arrayOf(statements: readonly BoundStatement[], at: number): string {
   let array = ''
   for (const { values } of statements) {
     const value = values[at] ?? null
-    const item = value === null ? 'null' : `"${String(value).replace(/["\\]/g, '\\$&')}"`
+    const item = value === null ? 'null' : `"${escaped(String(value))}"`
     array += array === '' ? item : `,${item}`
   }
   return `{${array}}`
+}
+
+function escaped(text: string): string {
+  const isPlain = !text.includes('"') && !text.includes('\\')
+  return isPlain ? text : text.replace(/["\\]/g, '\\$&')
 }
