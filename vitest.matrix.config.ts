@@ -19,7 +19,7 @@ const readers = [
   ...['test/rights/**/*.test.ts', 'test/security/gate/**/*.test.ts'],
 ]
 
-// Other combinations and other random requests each time. With MATRIX_SHARE=4, as in CI, a quarter of them.
+// Other combinations and other random requests each time. With MATRIX_SHARE=8, as in CI, an eighth of them.
 const seed = Math.floor(Math.random() * 1e9)
 const share = Number(process.env['MATRIX_SHARE'] ?? 1)
 const part = `${seed % share}/${share}`
