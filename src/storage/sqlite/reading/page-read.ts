@@ -113,26 +113,16 @@ export function pageRead(
     pagesStatement(collection, shape, { reading, pages })
   const relatedText: PageRead['relatedText'] = (relations) =>
     relatedStatement(collection, shape, { reading, relations })
+  const text = textWith(shape, shape)
+  // Not a spread, which would take longer than everything else here.
+  const read = { output, inputs, matching, pagesText, relatedText, shape, page, count, text }
   const found = search === null ? undefined : searchIndexFor(collection, search.fields, needle)
-  if (found === undefined) {
-    // Written out: a spread takes longer than everything else here.
-    const text = textWith(shape, shape)
-    return { output, inputs, matching, pagesText, relatedText, shape, page, count, text }
-  }
+  if (found === undefined) return read
   const foundShape = { ...shape, found }
   // A count needs all rows, so the index serves it in any case.
-  const both = {
-    output,
-    inputs,
-    matching,
-    pagesText,
-    relatedText,
-    shape,
-    count: count && `found ${count}`,
-  }
+  const both = { ...read, count: count && `found ${count}` }
   return {
     ...both,
-    page,
     text: textWith(shape, foundShape),
     found: {
       ...both,
