@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   computed,
   defineCollection,
@@ -14,8 +14,11 @@ import {
 import { sqliteStorage, type SqliteOptions } from '../../src/entries/sqlite.ts'
 import type { StorageAdapter } from '../../src/entries/storage.ts'
 import { createTestClient } from '../../src/entries/testing.ts'
+import { serverStorages } from '../kit/database-servers.ts'
 import { folderOf } from '../kit/folder.ts'
+import { withServices } from '../kit/service.ts'
 import { openService, openStage } from '../kit/stage.ts'
+import { localStorages } from '../kit/storages.ts'
 
 const orders = defineCollection({
   key: 'orderId',
@@ -177,4 +180,51 @@ test('application code reads the same lists', async () => {
     .filter({}, { expand: ['lines'], limit: count })
   const { body } = await client.get(`/app/orders?$expand=lines&$limit=${count}`)
   expect(page.items).toEqual(body.items)
+})
+
+describe.each([...localStorages, ...serverStorages])('on $name', (storage) => {
+  test.each([
+    ['before', ['page', 'lists']],
+    ['after', ['lists', 'page']],
+  ] as const)('a page like the lists has its own fields, also %s them', (_, order) =>
+    withServices(storage, async (open) => {
+      const { service } = open({
+        collections: {
+          orders,
+          // The lists have all fields but the first and the last one.
+          lines: defineCollection({
+            key: 'lineId',
+            fields: {
+              orderId: integer({ references: 'orders', includeByDefault: false }),
+              lineId: integer(),
+              product: text(),
+              note: text({ includeByDefault: false }),
+            },
+            operators: { orderId: ['in'] },
+          }),
+        },
+      })
+      const inside = service.as(system)
+      await inside.collection('app', 'orders').insertMany([{ orderId: 1 }, { orderId: 2 }])
+      await inside
+        .collection('app', 'lines')
+        .insertMany([1, 2].map((id) => ({ lineId: id, orderId: id, product: `Line ${id}` })))
+      const given = {
+        page: '/app/lines?orderId.in=1&orderId.in=2&$fields=orderId,lineId,product&$sort=orderId',
+        lists: '/app/orders?$expand=lines',
+      }
+      const expected = {
+        page: [1, 2].map((id) => ({ orderId: id, lineId: id, product: `Line ${id}` })),
+        lists: [1, 2].map((id) => ({
+          ...{ orderId: id, note: null },
+          lines: { items: [{ lineId: id, product: `Line ${id}` }], more: false },
+        })),
+      }
+      const client = createTestClient(service)
+      for (const name of order) {
+        const { body } = await client.get(given[name])
+        expect((body as { items: unknown }).items).toEqual(expected[name])
+      }
+    }),
+  )
 })

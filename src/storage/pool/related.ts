@@ -34,8 +34,19 @@ export async function readRelated(
   return readSeparately(connection, page)
 }
 
-// Statements of one shape have the same object, and rows of the same fields.
-const relatedWriters = new WeakMap<Sql, readonly ReturnType<typeof createWriter>[]>()
+type WriteItem = ReturnType<typeof createWriter>
+
+// Not those of `itemWriter`: a page of other fields may have the text of a statement of lists.
+const relatedWriters = new WeakMap<Sql, readonly WriteItem[]>()
+
+/** Returns what writes the items of a statement, one for each part of its rows. */
+function writersOf(sql: Sql, create: () => readonly WriteItem[]): readonly WriteItem[] {
+  const known = relatedWriters.get(sql)
+  if (known !== undefined) return known
+  const created = create()
+  relatedWriters.set(sql, created)
+  return created
+}
 
 /** Returns the page that the rows of its one statement are. */
 function pageOf(
@@ -43,13 +54,11 @@ function pageOf(
   sql: Sql,
   rows: readonly TextRow[],
 ): RelatedTextPage | undefined {
-  let writers = relatedWriters.get(sql)
-  if (writers === undefined) {
-    writers = [{ collection, query }, ...relations].map((one) =>
+  const writers = writersOf(sql, () =>
+    [{ collection, query }, ...relations].map((one) =>
       createWriter({ tables, collection: one.collection, names: one.query.select, first: 2 }),
-    )
-    relatedWriters.set(sql, writers)
-  }
+    ),
+  )
   const parts = writers.map((): string[][] => [])
   for (const row of rows) {
     const part = Number(row[1])
@@ -141,11 +150,12 @@ async function readAtOnce(
   { tables, relation: { collection, query, theirs } }: Lists,
   keys: ReadonlyMap<string, Key>,
 ): Promise<ReadonlyMap<string, readonly string[]> | undefined> {
+  const name = theirs.join()
   const waiting = patience.get(collection) ?? new Map<string, number>()
   patience.set(collection, waiting)
-  const left = waiting.get(theirs.join()) ?? 0
+  const left = waiting.get(name) ?? 0
   if (left > 0) {
-    waiting.set(theirs.join(), left - 1)
+    waiting.set(name, left - 1)
     return undefined
   }
   const limit = keys.size * query.limit
@@ -159,20 +169,21 @@ async function readAtOnce(
     sort: query.sort.length === 0 ? [] : [...byKey, ...others],
     limit: limit + 1,
   })
-  const first = theirs.length
-  const write = itemWriter(statement.sql, { tables, collection, names: query.select, first })
+  const writers = writersOf(statement.sql, () => [
+    createWriter({ tables, collection, names: query.select, first: theirs.length }),
+  ])
   const keyIn = keyReader(tables, collection, theirs)
   const lists = new Map(Array.from(keys.keys(), (text) => [text, [] as string[]]))
   const rows = await connection.rows(statement)
   for (const row of rows) {
     const list = lists.get(textOf(keyIn(row)))
-    const item = write(row)
+    const item = writers[0]?.(row)
     if (list === undefined || item === undefined) return undefined
     if (list.length < query.limit) list.push(item)
   }
   if (rows.length <= limit || [...lists.values()].every(({ length }) => length === query.limit))
     return lists
-  waiting.set(theirs.join(), maxPatience)
+  waiting.set(name, maxPatience)
   return undefined
 }
 
