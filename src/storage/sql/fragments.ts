@@ -100,6 +100,17 @@ export function ofRelation({ texts, slots }: Sql, at: number): Sql {
   return { texts, slots: own }
 }
 
+/** Returns a fragment in which a text stands for a parameter. */
+export function withText({ texts, slots }: Sql, slot: Slot, text: string): Sql {
+  const draft = { texts: [texts[0] as string], slots: [] }
+  for (const [index, own] of slots.entries()) {
+    const before = own === slot ? raw(text) : { texts: ['', ''], slots: [own] }
+    append(draft, before)
+    append(draft, raw(texts[index + 1] as string))
+  }
+  return draft
+}
+
 /** Returns text as a fragment, unchanged. It must not contain input of clients. */
 export function raw(text: string): Sql {
   return { texts: [text], slots: [] }

@@ -3,7 +3,7 @@ import { bind, type BoundStatement } from '../pool/connection.ts'
 import type { RelatedQuery, StorageQuery } from '../adapter.ts'
 import { fieldOf } from './conditions.ts'
 import type { Tables } from './dialect.ts'
-import { join, ofRelation, raw, sql, type Sql } from './fragments.ts'
+import { join, limitSlot, ofRelation, raw, sql, withText, type Sql } from './fragments.ts'
 import { inputsOf, pageShape, pageText } from './statements.ts'
 import { name, placedColumn, placeOf, type TablePlace } from './table-conditions.ts'
 
@@ -24,7 +24,7 @@ export function relatedStatement(
   if (textOf === undefined) return undefined
   const names = relations.map(
     ({ own, theirs, ...page }) =>
-      `${[...own, ...theirs].join('\0')}\0${pageShape(tables, page.collection, page.query)}`,
+      `${[...own, ...theirs].join('\0')}\0${page.query.limit}\0${pageShape(tables, page.collection, page.query)}`,
   )
   const shape = `related\0${pageShape(tables, collection, query)}\0${names.join('\0')}`
   const text = tables.texts.find(shape, () =>
@@ -78,7 +78,9 @@ function relatedText(
       ),
     )
     const related = { fields: one.theirs, terms }
-    const text = ofRelation(pageText(tables, one.collection, one.query, { related }), index)
+    const page = pageText(tables, one.collection, one.query, { related })
+    // A relation has one limit, so the database plans for it.
+    const text = ofRelation(withText(page, limitSlot, String(one.query.limit)), index)
     const number = raw(String(index + 1))
     return sql`select page.n, ${number}, ${valuesOf(one, 'own')} from page cross join lateral (${text}) as own`
   })

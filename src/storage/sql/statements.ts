@@ -11,6 +11,7 @@ import {
   offsetSlot,
   raw,
   sql,
+  withText,
   type Inputs,
   type Slot,
   type Sql,
@@ -67,7 +68,7 @@ export function pageShape(
       : offset === 0 && mayBeApart(tables, collection, sort)
         ? 'start'
         : 'page'
-  return `${kind}${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(collection, select)}`
+  return `${kind}${limitInText(query) ?? ''}${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(collection, select)}`
 }
 
 /** What the rows of a page have or meet beyond their query. */
@@ -79,12 +80,34 @@ export interface Further {
   readonly related?: { readonly fields: readonly string[]; readonly terms: readonly Sql[] }
 }
 
+// Limits that clients use often. Each has statements of its own.
+const usualLimits = new Set([1, 5, 10, 15, 20, 25, 30, 40, 50, 100, 200, 250, 500, 1000])
+
+/**
+ * Returns the limit of a query if it is part of the text, not a parameter. PostgreSQL assumes that a page with an unknown limit
+ * is a tenth of the rows: of a small table it would read all rows in their order, instead of the few that an index finds.
+ */
+function limitInText({ conditions, limit }: StorageQuery): number | undefined {
+  return conditions.length > 0 && usualLimits.has(limit) ? limit : undefined
+}
+
 /** Returns the SQL of a page. Its columns are `c0` and so on. */
 export function pageText(
   tables: Tables,
   collection: PublishedCollection,
   query: StorageQuery,
-  { doubles = new Map(), columns: others = [], related }: Further = {},
+  further: Further = {},
+): Sql {
+  const text = textWithSlots(tables, collection, query, further)
+  const limit = limitInText(query)
+  return limit === undefined ? text : withText(text, limitSlot, String(limit))
+}
+
+function textWithSlots(
+  tables: Tables,
+  collection: PublishedCollection,
+  query: StorageQuery,
+  { doubles = new Map(), columns: others = [], related }: Further,
 ): Sql {
   const { dialect } = tables
   const { limit, offset, select, count } = query

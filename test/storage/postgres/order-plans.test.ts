@@ -31,6 +31,12 @@ const people = publishCollection(
   }),
 )
 
+const towns = publishCollection(
+  'app',
+  'towns',
+  defineCollection({ key: 'id', fields: { id: integer(), state: text() } }),
+)
+
 interface Plan {
   readonly 'Node Type': string
   readonly 'Actual Rows': number
@@ -64,21 +70,29 @@ describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary index
       from generate_series(1, 20000) as n;
       create index on people (name); create index on people (city); create index on people (city collate "C", id); create index on people (rank desc);
       create index on people (state, score, id);
-      analyze people`)
+      analyze people;
+      create table towns (id bigint primary key, state text collate "C", notes text);
+      insert into towns select n, 's' || n % 200, repeat('x', 150) from generate_series(1, 2000) as n;
+      create index on towns (state);
+      analyze towns`)
   })
   afterAll(() => schema.drop())
 
   /** Returns the number of rows that the statement of a page reads. */
-  async function read(given: PartialQuery, joined = 0): Promise<number> {
+  async function read(
+    given: PartialQuery,
+    { joined = 0, collection = people, mode = 'auto' } = {},
+  ): Promise<number> {
     const own = connections(schema.pool, completePostgres({}))
     const [[text] = []] = await own.use(async (connection) => {
-      const query = queryOf(people, { limit: 10, ...given })
-      const page = pageStatement(await readTables(connection, [people]), people, query)
+      const query = queryOf(collection, { limit: 10, ...given })
+      const page = pageStatement(await readTables(connection, [collection]), collection, query)
       const read = joined === 0 ? page : joinedReads(Array.from({ length: joined }, () => page))
-      return connection.rows({
-        ...read,
-        sql: sql`${raw('explain (analyze, format json)')} ${read.sql}`,
-      })
+      await connection.command(`set plan_cache_mode = ${mode}`)
+      const explained = sql`${raw('explain (analyze, format json)')} ${read.sql}`
+      const plan = await connection.rows({ ...read, sql: explained })
+      await connection.command('reset plan_cache_mode')
+      return plan
     })
     await own.close()
     const [{ Plan: plan }] = JSON.parse(text as string) as [{ readonly Plan: Plan }]
@@ -125,7 +139,7 @@ describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary index
       ['further', { offset: 10 }],
     ])('reads few rows for the %s page', async (__, page) => {
       expect(await read({ sort, conditions, ...page })).toBeLessThan(few)
-      expect(await read({ sort, conditions, ...page }, 3)).toBeLessThan(3 * few)
+      expect(await read({ sort, conditions, ...page }, { joined: 3 })).toBeLessThan(3 * few)
     })
 
     // The position of a field with one value bounds no range of the next one.
@@ -153,5 +167,13 @@ describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary index
     const sort = [up('name')]
     expect(await read({ sort, count: true })).toBeLessThan(20_000 + few)
     expect(await read({ sort, count: true, offset: 10 })).toBeLessThan(20_000 + few)
+  })
+
+  test('reads few rows of a small table, also by a plan for any values', async () => {
+    const conditions: readonly Condition[] = [{ field: 'state', is: 'equal', value: 's7' }]
+    const generic = { collection: towns, mode: 'force_generic_plan' }
+    expect(await read({ conditions }, generic)).toBeLessThan(30)
+    expect(await read({ conditions }, { ...generic, joined: 3 })).toBeLessThan(90)
+    expect(await read({ conditions, offset: 5 }, generic)).toBeLessThan(30)
   })
 })

@@ -5,6 +5,7 @@ import {
   literal,
   raw,
   sql,
+  withText,
   type Slot,
 } from '../../../src/storage/sql/fragments.ts'
 
@@ -32,4 +33,14 @@ test('a list is joined with commas or another separator', () => {
 test('quotes in names and literals are doubled', () => {
   expect(identifier('t', 'a"b').texts).toEqual(['"t"."a""b"'])
   expect(literal("it's").texts).toEqual(["'it''s'"])
+})
+
+test('a text stands for each use of a parameter', () => {
+  const [limit, other] = [slot('10'), slot('x')]
+  const given = sql`a = ${other} limit ${limit} or ${limit}`
+  expect(withText(given, limit, '10')).toEqual({
+    texts: ['a = ', ' limit 10 or 10'],
+    slots: [other],
+  })
+  expect(given.slots).toEqual([other, limit, limit])
 })
