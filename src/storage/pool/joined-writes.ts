@@ -9,22 +9,7 @@ import type { Sql } from '../sql/fragments.ts'
 import { joinableInsert, joinableUpdate, runTogether } from './joinable-write.ts'
 import type { ChangingTables, JoinableWrite, JoinPlace } from './joinable-write.ts'
 import { PoolTransaction } from './transaction.ts'
-
-// A row that waits for a lock holds up the others of its statement.
-const maxRows = 16
-// The protocol counts parameters with 16 bits.
-const maxValues = 65_535
-
-interface WaitingWrite {
-  readonly write: JoinableWrite
-  /** Writes it in a transaction of its own. */
-  readonly alone: (on: StorageTransaction) => MaybePromise<Row | undefined>
-  /** Ends it with its complete row. */
-  readonly settle: (row: Promise<Row | undefined>) => void
-  readonly fail: (error: unknown) => void
-  /** When its request ends, on the clock of `performance`. */
-  readonly deadline: number | undefined
-}
+import { WriteLane, type WaitingWrite } from './write-lane.ts'
 
 /** Runs a write, of a request that ends at a time on the clock of `performance`. */
 export type RunWrite<Result> = (deadline: number | undefined) => Promise<Result>
@@ -57,7 +42,7 @@ const allTables: Pick<ChangingTables, 'has'> = { has: () => true }
 export class JoinedWrites {
   readonly #options: Joining
   // Statements of one shape have the same object.
-  readonly #queues = new WeakMap<Sql, WaitingWrite[]>()
+  readonly #lanes = new WeakMap<Sql, WriteLane>()
 
   constructor(options: Joining) {
     this.#options = options
@@ -103,19 +88,19 @@ export class JoinedWrites {
     alone,
     deadline,
   }: Pick<WaitingWrite, 'write' | 'alone' | 'deadline'>): Promise<Row | undefined> {
-    const queue = this.#queues.get(write.statement.sql) ?? []
-    this.#queues.set(write.statement.sql, queue)
-    return new Promise((settle, fail) => {
-      const waiting: WaitingWrite = { write, alone, deadline, settle, fail }
-      queue.push(waiting)
-      const run = (connection: Connection) => this.#runOn(connection, waiting, queue)
-      this.#onConnection(run, deadline).catch((error: unknown) => {
-        const index = queue.indexOf(waiting)
-        // It may be running with others.
-        if (index < 0) return
-        queue.splice(index, 1)
-        fail(error)
+    const { sql } = write.statement
+    let lane = this.#lanes.get(sql)
+    if (lane === undefined) {
+      lane = new WriteLane({
+        use: (work, until) => this.#onConnection(work, until),
+        together: (connection, writes) => this.#writeTogether(connection, writes),
+        alone: (connection, one) => this.#writeAlone(connection, one),
       })
+      this.#lanes.set(sql, lane)
+    }
+    const since = runtime.performanceNow()
+    return new Promise((settle, fail) => {
+      lane.add({ write, alone, deadline, since, settle, fail })
     })
   }
 
@@ -139,9 +124,9 @@ export class JoinedWrites {
     const outcomes = writes.map(
       ({ alone, settle: end, fail, deadline }) =>
         new Promise<boolean>((resolve) => {
-          const settle = (row: Promise<Row | undefined>): void => {
+          const settle = (row: MaybePromise<Row | undefined>): void => {
             end(row)
-            row.then(
+            Promise.resolve(row).then(
               () => resolve(true),
               () => resolve(false),
             )
@@ -165,8 +150,12 @@ export class JoinedWrites {
     const writes = waiting.map(({ write }) => write)
     try {
       const rows = await runTogether(connection, tables, writes)
-      for (const [index, { settle }] of waiting.entries()) {
-        settle(new Promise((resolve) => resolve(rows[index]?.())))
+      for (const [index, { settle, fail }] of waiting.entries()) {
+        try {
+          settle(rows[index]?.())
+        } catch (error) {
+          fail(error)
+        }
       }
     } catch (error) {
       const { errors } = tables.dialect
@@ -176,79 +165,14 @@ export class JoinedWrites {
     }
   }
 
-  async #onConnection(
-    work: (connection: Connection) => Promise<void>,
+  async #onConnection<Result>(
+    work: (connection: Connection) => Promise<Result>,
     deadline: number | undefined,
-  ): Promise<void> {
+  ): Promise<Result> {
     try {
-      await this.#options.use(work, deadline)
+      return await this.#options.use(work, deadline)
     } catch (error) {
       throw storageFailure(this.#options.tablesNow().dialect.errors, error, 'read')
     }
   }
-
-  /** Runs a write, with others that wait if there are any. Does nothing if it has run with others. */
-  async #runOn(
-    connection: Connection,
-    waiting: WaitingWrite,
-    queue: WaitingWrite[],
-  ): Promise<void> {
-    const index = queue.indexOf(waiting)
-    if (index < 0) return
-    const { length } = waiting.write.statement.values
-    const most = Math.min(maxRows, length === 0 ? 1 : Math.floor(maxValues / length))
-    const chosen = connection.session === undefined ? [] : togetherWith(waiting, queue, most)
-    if (chosen.length > 1) {
-      for (const one of chosen) queue.splice(queue.indexOf(one), 1)
-      connection.use(lastDeadline(chosen))
-      return this.#writeTogether(connection, chosen)
-    }
-    queue.splice(index, 1)
-    return this.#writeAlone(connection, waiting)
-  }
-}
-
-function byTarget(one: WaitingWrite, other: WaitingWrite): number {
-  const [a = '', b = ''] = [targetOf(one), targetOf(other)]
-  return a < b ? -1 : a > b ? 1 : 0
-}
-
-/** Returns the row that an update changes. Inserts of one key are joined: if their statement fails, the first one wins. */
-function targetOf({ write: { kind, target } }: WaitingWrite): string | undefined {
-  return kind === 'update' ? target : undefined
-}
-
-/**
- * Returns a write and the first others of a queue that have different targets: a power of two, because each number is
- * another statement. A connection that is new serves its write late, so that the write may not be the first of the queue.
- * If the request of the write has ended, it is alone; those of others that have ended are left to themselves.
- */
-function togetherWith(
-  waiting: WaitingWrite,
-  queue: readonly WaitingWrite[],
-  most: number,
-): readonly WaitingWrite[] {
-  const now = runtime.performanceNow()
-  const hasEnded = ({ deadline = Infinity }: WaitingWrite): boolean => deadline <= now
-  if (hasEnded(waiting)) return [waiting]
-  const targets = new Set([targetOf(waiting)])
-  const chosen = [waiting]
-  for (const one of queue) {
-    if (chosen.length >= most) break
-    const target = targetOf(one)
-    const isRepeated = target !== undefined && targets.has(target)
-    if (one === waiting || isRepeated || hasEnded(one)) continue
-    targets.add(target)
-    chosen.push(one)
-  }
-  const count = 2 ** Math.floor(Math.log2(chosen.length))
-  const inOrder = chosen.slice(0, count).sort((a, b) => queue.indexOf(a) - queue.indexOf(b))
-  // Statements of several processes lock their rows in the same order, so that they do not wait for each other.
-  return inOrder.sort(byTarget)
-}
-
-/** Returns when the last request of writes ends: the end of one must not be that of the others. Undefined: never. */
-function lastDeadline(writes: readonly WaitingWrite[]): number | undefined {
-  const last = Math.max(...writes.map(({ deadline = Infinity }) => deadline))
-  return last === Infinity ? undefined : last
 }

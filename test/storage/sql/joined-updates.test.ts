@@ -137,4 +137,33 @@ describe.each(pooledServers)('updates that wait for a connection of $name', (poo
     await Promise.all(waiting)
     expect((await stored(storage)).map((row) => row['visits'])).toEqual(everyNumber.map(() => 7))
   })
+
+  if (pooled.name !== 'PostgreSQL') return
+
+  const updates = (sent: readonly string[]): readonly string[] =>
+    sent.filter((each) => each.startsWith('update'))
+
+  test('in one turn are full statements', async () => {
+    const { storage, sent } = await opened(5)
+    await Promise.all(everyNumber.map((number) => update(storage, number, { visits: 1 })))
+    expect(updates(sent)).toHaveLength(3)
+  })
+
+  test('wait only for a moment for statements that wait for locks', async () => {
+    const { storage, sent } = await opened(5)
+    const undo = await server.hold(
+      'begin',
+      `update customers set visits = 9 where "customerId" in ('c0', 'c1')`,
+    )
+    const stuck: Promise<unknown>[] = []
+    for (const number of [0, 1]) {
+      stuck.push(update(storage, number, { visits: 7 }))
+      await expect.poll(() => updates(sent)).toHaveLength(number + 1)
+    }
+    const rows = await Promise.all([2, 3].map((number) => update(storage, number, { visits: 8 })))
+    expect(rows.map((row) => row?.['visits'])).toEqual([8, 8])
+    expect(updates(sent)).toHaveLength(3)
+    await undo()
+    expect(await Promise.all(stuck)).toMatchObject([{ visits: 7 }, { visits: 7 }])
+  })
 })
