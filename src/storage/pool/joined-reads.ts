@@ -1,7 +1,7 @@
 import { runtime, type Timer } from '../../runtime.ts'
 import { isStorageError } from '../adapter.ts'
 import type { BoundStatement, Connection, Connections, TextRow } from './connection.ts'
-import { joinedStatement, rowsOfEach, type Read } from './reads.ts'
+import { joinedStatement, partsOf, type Read } from './reads.ts'
 import type { BoundValue, Sql } from '../sql/fragments.ts'
 
 /** How a read outside of transactions gets its connection. */
@@ -273,10 +273,10 @@ class Batch<Result> implements BatchOptions {
   /** Gives each read its rows. */
   settle(rows: readonly TextRow[]): void {
     const all = [...this.reads.values()]
-    const parts = rowsOfEach(all, rows)
+    const { parts, before } = partsOf(all, rows)
     for (const [index, { read, resolve, reject }] of all.entries()) {
       try {
-        resolve(read.page(parts[index] ?? []))
+        resolve(read.page(parts[index] ?? [], before))
       } catch (error) {
         reject(error)
       }

@@ -42,8 +42,8 @@ export function foldedSearch(collection: PublishedCollection, query: StorageQuer
 /** A read of one statement. */
 export interface Read<Page> {
   readonly statement: BoundStatement
-  /** Returns the page that the rows of the statement are. */
-  page(rows: readonly TextRow[]): Page
+  /** Returns the page that the rows of the statement are. `before` is how many values precede theirs; default 0. */
+  page(rows: readonly TextRow[], before?: number): Page
 }
 
 /** Reads a page. */
@@ -71,12 +71,13 @@ export function pageRead(
   const { count, select: names } = query
   return {
     statement,
-    page(rows) {
+    page(rows, before = 0) {
       const first = count ? 2 : 0
       const read = rowReader(statement.sql, { tables, collection, names, first })
+      const own = count ? present(rows, before) : rows
       return {
-        rows: (count ? present(rows) : rows).map(read),
-        count: count ? countOf(rows) : null,
+        rows: own.map((row) => read(row, before)),
+        count: count ? countOf(rows, before) : null,
       }
     },
   }
@@ -95,17 +96,17 @@ export function textPageRead(
   const { count, select: names } = query
   return {
     statement,
-    page(rows) {
+    page(rows, before = 0) {
       const first = count ? 2 : 0
       const write = itemWriter(statement.sql, { tables, collection, names, first })
       const items: string[] = []
-      for (const row of count ? present(rows) : rows) {
-        const item = write(row)
+      for (const row of count ? present(rows, before) : rows) {
+        const item = write(row, before)
         // The service then calls `filter`, and finds the field.
         if (item === undefined) return undefined
         items.push(item)
       }
-      return { items, count: count ? countOf(rows) : null }
+      return { items, count: count ? countOf(rows, before) : null }
     },
   }
 }
@@ -131,9 +132,8 @@ export async function readTogether<Page>(
     const began = runtime.performanceNow()
     const rows = await connection.rows(joinedStatement(part, join))
     const time = runtime.performanceNow() - began
-    for (const [index, own] of rowsOfEach(part, rows).entries()) {
-      pages.push((part[index] as Read<Page>).page(own))
-    }
+    const { parts, before } = partsOf(part, rows)
+    for (const [index, read] of part.entries()) pages.push(read.page(parts[index] ?? [], before))
     if (time > slowRead * part.length && pages.length < reads.length) return undefined
   }
   return pages
@@ -149,15 +149,18 @@ export function joinedStatement(
   return statements.length === 1 ? first : join(statements)
 }
 
+/** The rows of several reads, and how many values precede those of a read. */
+export interface Parts {
+  readonly parts: readonly (readonly TextRow[])[]
+  readonly before: number
+}
+
 /** Returns the rows of each of the reads of a {@link joinedStatement}. */
-export function rowsOfEach(
-  reads: readonly unknown[],
-  rows: readonly TextRow[],
-): readonly (readonly TextRow[])[] {
-  if (reads.length === 1) return [rows]
+export function partsOf(reads: readonly unknown[], rows: readonly TextRow[]): Parts {
+  if (reads.length === 1) return { parts: [rows], before: 0 }
   const parts: TextRow[][] = reads.map(() => [])
-  for (const row of rows) parts[Number(row[0])]?.push(row.slice(1))
-  return parts
+  for (const row of rows) parts[Number(row[0])]?.push(row)
+  return { parts, before: 1 }
 }
 
 /** Returns whether a query needs no statement. */
@@ -166,12 +169,12 @@ export function isEmpty({ limit, count }: StorageQuery): boolean {
 }
 
 // With a count, each row begins with the count and with a mark if it is one of the page.
-function present(rows: readonly TextRow[]): readonly TextRow[] {
-  return rows.filter(([, mark]) => mark === '1')
+function present(rows: readonly TextRow[], before: number): readonly TextRow[] {
+  return rows.filter((row) => row[before + 1] === '1')
 }
 
-function countOf([first]: readonly TextRow[]): number {
-  return Number(first?.[0])
+function countOf([first]: readonly TextRow[], before: number): number {
+  return Number(first?.[before])
 }
 
 const noDoubles: FoundDoubles = new Map()

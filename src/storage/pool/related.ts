@@ -10,7 +10,7 @@ import { pageStatement } from '../sql/statements.ts'
 import { placeOf, typeOf } from '../sql/table-conditions.ts'
 import type { Connection, TextRow } from './connection.ts'
 import { readTogether, textPageRead } from './reads.ts'
-import { createWriter, itemWriter } from './rows.ts'
+import { createWriter, itemWriter, type WriteItem } from './rows.ts'
 
 /** A page and the relations whose items are read with it. */
 export interface RelatedPage {
@@ -33,8 +33,6 @@ export async function readRelated(
   if (statement !== undefined) return pageOf(page, statement.sql, await connection.rows(statement))
   return readSeparately(connection, page)
 }
-
-type WriteItem = ReturnType<typeof createWriter>
 
 // Not those of `itemWriter`: a page of other fields may have the text of a statement of lists.
 const relatedWriters = new WeakMap<Sql, readonly WriteItem[]>()

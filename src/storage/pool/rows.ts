@@ -19,11 +19,17 @@ export interface StatementRows {
 }
 
 // Statements of one shape have the same object, and rows of the same fields.
-const readers = new WeakMap<Sql, (values: TextRow) => Row>()
-const writers = new WeakMap<Sql, (values: TextRow) => string | undefined>()
+const readers = new WeakMap<Sql, ReadRow>()
+const writers = new WeakMap<Sql, WriteItem>()
+
+/** Reads a row. `before` is how many values precede those of its statement; default 0. */
+type ReadRow = (values: TextRow, before?: number) => Row
+
+/** Writes a row as JSON text. Undefined if a value does not fit its field. `before` is as for {@link ReadRow}. */
+export type WriteItem = (values: TextRow, before?: number) => string | undefined
 
 /** Returns a function that reads the rows of a statement. */
-export function rowReader(sql: Sql, rows: StatementRows): (values: TextRow) => Row {
+export function rowReader(sql: Sql, rows: StatementRows): ReadRow {
   let reader = readers.get(sql)
   if (reader === undefined) {
     reader = createReader(rows)
@@ -32,13 +38,13 @@ export function rowReader(sql: Sql, rows: StatementRows): (values: TextRow) => R
   return reader
 }
 
-function createReader(rows: StatementRows): (values: TextRow) => Row {
+function createReader(rows: StatementRows): ReadRow {
   const { tables, collection, names, first = 0 } = rows
   const place = placeOf(tables, collection)
   const members = names.map((name) => ({ name, type: typeOf(place, fieldOf(collection, name)) }))
-  return (values) => {
+  return (values, before = 0) => {
     const row: Record<string, StoredValue> = {}
-    let index = first
+    let index = first + before
     for (const { name, type } of members) {
       const text = values[index++] ?? null
       row[name] = text === null ? null : type.read(text)
@@ -47,11 +53,8 @@ function createReader(rows: StatementRows): (values: TextRow) => Row {
   }
 }
 
-/**
- * Returns a function that writes the rows of a statement as JSON text. It returns undefined if a value does not fit
- * its field.
- */
-export function itemWriter(sql: Sql, rows: StatementRows): (values: TextRow) => string | undefined {
+/** Returns a function that writes the rows of a statement as JSON text. */
+export function itemWriter(sql: Sql, rows: StatementRows): WriteItem {
   let writer = writers.get(sql)
   if (writer === undefined) {
     writer = createWriter(rows)
@@ -61,7 +64,7 @@ export function itemWriter(sql: Sql, rows: StatementRows): (values: TextRow) => 
 }
 
 /** Returns an {@link itemWriter} that is not cached. */
-export function createWriter(rows: StatementRows): (values: TextRow) => string | undefined {
+export function createWriter(rows: StatementRows): WriteItem {
   const { tables, collection, names, first = 0 } = rows
   const place = placeOf(tables, collection)
   const members = names.map((name, index) => {
@@ -69,9 +72,9 @@ export function createWriter(rows: StatementRows): (values: TextRow) => string |
     const type = typeOf(place, field)
     return { start: `${index === 0 ? '{' : ','}${field.member}`, field, type }
   })
-  return (values) => {
+  return (values, before = 0) => {
     let item = ''
-    let index = first
+    let index = first + before
     for (const { start, field, type } of members) {
       const text = values[index++] ?? null
       const value = text === null ? null : type.read(text)
