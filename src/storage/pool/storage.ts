@@ -17,7 +17,7 @@ import { checkedStorage, transactionChecker } from '../layers/checked.ts'
 import { markSelfChecking } from '../layers/self-checking.ts'
 import type { Isolation, Tables } from '../sql/dialect.ts'
 import { statementTexts } from '../sql/shape.ts'
-import type { Connection, TextRow } from './connection.ts'
+import type { Connection } from './connection.ts'
 import type { Database } from './database.ts'
 import { storageFailure } from './failure.ts'
 import { JoinedWrites } from './joined-writes.ts'
@@ -39,6 +39,9 @@ import { slowConditions } from '../sql/slow-conditions.ts'
 import { adviceOf, slowOrders } from '../sql/slow-orders.ts'
 import { canIncrement } from '../sql/write-statements.ts'
 import { PoolTransaction } from './transaction.ts'
+
+/** What {@link Read.page} is called with. */
+type FoundRows = Parameters<Read<unknown>['page']>
 
 /** What is prepared for a query. */
 interface PlannedRead {
@@ -90,7 +93,7 @@ export function sqlStorage(database: Database): StorageAdapter {
 class SqlStorage {
   readonly #database: Database
   readonly #primary: ReadRoute
-  readonly #rowReads: JoinedReads<readonly TextRow[]>
+  readonly #rowReads: JoinedReads<FoundRows>
   readonly #textReads: JoinedReads<StorageTextPage | undefined>
   readonly #enforced = new Set<Reference>()
   readonly #changing = new WeakSet<Table>()
@@ -164,7 +167,13 @@ class SqlStorage {
       )
     }
     const { statement, page } = pageRead(this.#tables, collection, query)
-    return page(await this.#rowReads.read(route, { statement, page: (rows) => rows }, deadline))
+    // Equal reads share what is read, but not their rows.
+    const read = await this.#rowReads.read(
+      route,
+      { statement, page: (...found) => found },
+      deadline,
+    )
+    return page(...read)
   }
 
   readonly filterText: NonNullable<StorageAdapter['filterText']> = (collection, given, context) => {

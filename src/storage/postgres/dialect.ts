@@ -33,6 +33,10 @@ import { arraysOf, joinedReads, joinedUpdate } from './joined.ts'
 import { postgresInspection } from '../../schema/postgres/inspection.ts'
 import { indexedSearches } from '../../schema/search-index.ts'
 
+// A statement that is planned once for any values has a limit that is not known: it would be taken for a tenth of the rows, and
+// a small table would be read in its order instead of by the index of a condition. Each of these has statements of its own.
+const usualLimits: ReadonlySet<number> = new Set([10, 20, 25, 50, 100, 200, 500, 1000])
+
 // Any number that other programs are unlikely to use.
 const numberingLock = 7_294_104_817
 
@@ -103,6 +107,7 @@ export const postgresDialect: Dialect = {
     startsWith: (column, text) => sql`starts_with(${ordered(column)}, ${text()}::text)`,
   },
   joined: joinedReads,
+  knownLimits: usualLimits,
   textOf(value, { base }) {
     if (castableTypes.has(base)) return sql`${value}::text`
     // A cast would write other letters for a boolean, and no spaces at the end of a `char`.

@@ -79,6 +79,8 @@ export interface Dialect extends TableDialect {
    * database has no subqueries in FROM that refer to the rows before.
    */
   textOf?(value: Sql, column: Column): Sql
+  /** Limits that are part of the text of pages with conditions. Absent if the best plan needs no limit that is known. */
+  readonly knownLimits?: ReadonlySet<number>
   /** How many statements may be {@link joined} at most. */
   readonly maxJoined: number
   readonly search: SearchTerms

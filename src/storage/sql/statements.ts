@@ -68,7 +68,7 @@ export function pageShape(
       : offset === 0 && mayBeApart(tables, collection, sort)
         ? 'start'
         : 'page'
-  return `${kind}${limitInText(query) ?? ''}${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(collection, select)}`
+  return `${kind}${limitInText(tables, query) ?? ''}${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(collection, select)}`
 }
 
 /** What the rows of a page have or meet beyond their query. */
@@ -80,15 +80,9 @@ export interface Further {
   readonly related?: { readonly fields: readonly string[]; readonly terms: readonly Sql[] }
 }
 
-// Limits that clients use often. Each has statements of its own.
-const usualLimits = new Set([1, 5, 10, 15, 20, 25, 30, 40, 50, 100, 200, 250, 500, 1000])
-
-/**
- * Returns the limit of a query if it is part of the text, not a parameter. PostgreSQL assumes that a page with an unknown limit
- * is a tenth of the rows: of a small table it would read all rows in their order, instead of the few that an index finds.
- */
-function limitInText({ conditions, limit }: StorageQuery): number | undefined {
-  return conditions.length > 0 && usualLimits.has(limit) ? limit : undefined
+/** Returns the limit of a query if it is part of the text, and not a parameter. */
+function limitInText({ dialect }: Tables, { conditions, limit }: StorageQuery): number | undefined {
+  return conditions.length > 0 && dialect.knownLimits?.has(limit) === true ? limit : undefined
 }
 
 /** Returns the SQL of a page. Its columns are `c0` and so on. */
@@ -99,7 +93,7 @@ export function pageText(
   further: Further = {},
 ): Sql {
   const text = textWithSlots(tables, collection, query, further)
-  const limit = limitInText(query)
+  const limit = limitInText(tables, query)
   return limit === undefined ? text : withText(text, limitSlot, String(limit))
 }
 

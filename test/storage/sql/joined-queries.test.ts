@@ -47,6 +47,7 @@ interface Shape {
   readonly hasSearch: boolean
   readonly sort: readonly { readonly field: Name; readonly descending: boolean }[]
   readonly isReversed: boolean
+  readonly limit: number | undefined
   readonly select: readonly string[]
   readonly count: boolean
 }
@@ -69,6 +70,7 @@ const shapes = fc.record<Shape>({
     },
   ),
   isReversed: fc.boolean(),
+  limit: fc.constantFrom(10, undefined, undefined),
   select: fc.subarray(samples.allNames.slice()),
   count: fc.boolean(),
 })
@@ -105,7 +107,7 @@ function queryOf(shape: Shape, seeds: readonly number[]): StorageQuery {
     conditions,
     search,
     sort,
-    limit: next() % 6,
+    limit: shape.limit ?? next() % 6,
     offset: next() % 4,
     select: shape.select,
     count: shape.count,
