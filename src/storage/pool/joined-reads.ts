@@ -81,6 +81,8 @@ class Lane<Result> {
   #limitedAt = 0
   /** The usual milliseconds of a statement of one read, on the server and until this process goes on with it. */
   #usual = 0
+  /** About how many milliseconds a turn of the event loop takes. */
+  #turn = 0
   /** After how many more reads alone joining is tried again, and after how many it was tried the last time. */
   #alone = 0
   #patience = 1
@@ -108,7 +110,7 @@ class Lane<Result> {
     if (!isJoinable) void this.#send(batch)
     else {
       this.#queue.push(batch)
-      if (!this.#isTurnAwaited) runtime.setImmediate(() => this.#sendTurn())
+      if (!this.#isTurnAwaited) runtime.setImmediate(() => this.#sendTurn(since))
       this.#isTurnAwaited = true
     }
     return result
@@ -120,8 +122,9 @@ class Lane<Result> {
   }
 
   /** Sends the reads that have arrived in this turn of the event loop. Others wait until a statement of their shape has ended. */
-  #sendTurn(): void {
+  #sendTurn(since: number): void {
     this.#isTurnAwaited = false
+    this.#turn = Math.max(runtime.performanceNow() - since, this.#turn * 0.9)
     while (this.#running < maxRunning && this.#queue.length > 0) this.#sendNext()
     for (const batch of this.#queue) batch.timer ??= this.#timerOf(batch)
   }
@@ -173,7 +176,7 @@ class Lane<Result> {
     const { route, writes, since } = batch
     const alone = [...batch.reads].map(([key, read]) => {
       const own = new Batch<Result>({ route, writes, since, deadline: read.deadline })
-      own.take(key, read)
+      own.reads.set(key, read)
       void this.#send(own)
       return read.result
     })
@@ -197,7 +200,8 @@ class Lane<Result> {
       if (this.#limit === 1 && --this.#alone <= 0) this.#setLimit(2, now)
       // What was slow for one statement was so for those that ran beside it.
     } else if (began < this.#limitedAt) return
-    else if (time > this.#usual * 1.5 + maxDelay) {
+    // A response may wait for the turn in which it arrives, and for the next one.
+    else if (time > this.#usual * 1.5 + 2 * this.#turn + maxDelay) {
       this.#setLimit(Math.max(1, Math.floor(this.#limit / 2)), now)
       if (this.#limit > 1) return
       this.#alone = this.#patience
@@ -256,10 +260,6 @@ class Batch<Result> implements BatchOptions {
     const { resolve, reject } = settle as NonNullable<typeof settle>
     this.reads.set(key, { read, deadline, result, resolve, reject })
     return result
-  }
-
-  take(key: string, read: WaitingRead<Result>): void {
-    this.reads.set(key, read)
   }
 
   /** Returns the statement of the reads. */
