@@ -103,12 +103,12 @@ export class WriteLane {
   }
 
   /** Runs writes of those that wait in one statement. Does nothing if they have run with others. */
-  #runOn(connection: Connection, served: readonly WaitingWrite[]): Promise<void> {
+  async #runOn(connection: Connection, served: readonly WaitingWrite[]): Promise<void> {
     this.#failEnded()
     // On a connection that may change, each write needs a transaction.
     this.#joins = connection.session !== undefined
     const next = served.find((write) => this.#waiting.includes(write)) ?? this.#waiting[0]
-    if (next === undefined) return Promise.resolve()
+    if (next === undefined) return
     const chosen = this.#joins ? togetherWith(next, this.#waiting) : [next]
     for (const write of chosen) this.#take(write)
     const left = served.filter((write) => this.#waiting.includes(write))
@@ -117,9 +117,12 @@ export class WriteLane {
       this.#requestMissing()
     }
     connection.use(lastDeadline(chosen))
-    return chosen.length === 1
-      ? this.#runs.alone(connection, next)
-      : this.#runs.together(connection, chosen)
+    try {
+      if (chosen.length === 1) await this.#runs.alone(connection, next)
+      else await this.#runs.together(connection, chosen)
+    } catch (error) {
+      for (const { fail } of chosen) fail(error)
+    }
   }
 
   #failEnded(): void {
