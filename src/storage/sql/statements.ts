@@ -68,7 +68,7 @@ export function pageShape(
       : offset === 0 && mayBeApart(tables, collection, sort)
         ? 'start'
         : 'page'
-  return `${kind}${limitInText(tables, query) ?? ''}${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(collection, select)}`
+  return `${kind}\0${limitInText(tables, query) ?? ''}\0${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(collection, select)}`
 }
 
 /** What the rows of a page have or meet beyond their query. */
