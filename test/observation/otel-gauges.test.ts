@@ -101,9 +101,11 @@ describe.each(ownDatabases)('with $name', ({ missing, create }) => {
     await service.ready()
     telemetry.observe(service)
     const items = service.as(principal('maria')).collection('sales', 'orders')
-    await items.insert({ id: 1, title: 'one' })
+    const ids = [1, 2, 3, 4, 5]
+    await Promise.all(ids.map((id) => items.insert({ id, title: 'one' })))
     const unlock = await database.lock('orders')
-    const updates = Array.from({ length: 5 }, (_, index) => items.update(1, { title: `${index}` }))
+    // Inserts and updates would wait for each other instead.
+    const deletes = ids.map((id) => items.delete(id))
     const loads = () => service.statistics().connections
     await expect.poll(() => loads()[0]).toMatchObject({ used: 2, idle: 0, max: 2, pending: 3 })
     const [load] = loads()
@@ -116,7 +118,7 @@ describe.each(ownDatabases)('with $name', ({ missing, create }) => {
     expect(await sdk.numbers('db.client.connection.max')).toEqual([[pool, 2]])
     expect(await sdk.numbers('db.client.connection.pending_requests')).toEqual([[pool, 3]])
     await unlock()
-    await Promise.all(updates)
+    await Promise.all(deletes)
     await expect.poll(() => loads()[0]).toMatchObject({ used: 0, idle: 2, pending: 0 })
   })
 

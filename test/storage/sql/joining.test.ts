@@ -71,8 +71,6 @@ test('reads stay joined if this process is busy, and not the server', async () =
     setImmediate(() => keepBusy(10))
     expect(await Promise.all(results)).toEqual(values.map((value) => [[String(value)]]))
   }
-  expect(sent.map((one) => one.values.length)).toEqual([
-    ...[1, 4, 4, 4, 4, 8, 8],
-    ...Array.from({ length: 8 }, () => 16),
-  ])
+  // Fifteen, and some more if the machine makes both wait. Those that are taken for slow would be about fifty.
+  expect(sent.length).toBeLessThan(30)
 })
