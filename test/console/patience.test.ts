@@ -31,7 +31,7 @@ describeConsole('the console on a slow network, and with impatient people', (ope
     await page.getByRole('link', { name: 'New item' }).click()
     await onScreen(page, 'New item')
     await page.waitForTimeout(200)
-    expect(await page.getByLabel('author').inputValue()).toBe('early')
+    expect(await page.getByLabel('Author', { exact: true }).inputValue()).toBe('early')
     await page.getByRole('link', { name: 'Cancel' }).click()
     await page.getByRole('button', { name: 'Discard' }).waitFor()
   })

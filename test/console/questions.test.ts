@@ -129,7 +129,8 @@ describeConsole('a change without a response yet', (open) => {
   test('does not change the screen that is shown instead', async () => {
     const service = openDesk()
     const { page } = await open(service, { hash: '#/new/desk/authors' })
-    const author = page.getByLabel('author')
+    // Not 'Search authors', which the list has.
+    const author = page.getByLabel('Author', { exact: true })
     await author.fill('first')
     const release = await holdRequests(page, /desk\/authors$/)
     await button(page, 'Add item').click()
