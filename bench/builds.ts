@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fork } from 'node:child_process'
 import { programOf } from './build.ts'
+import { messageFrom } from './server-process.ts'
 import type { BuildFigures } from './servers/builds.ts'
 
 /** The name by which `--only` selects the builds of releases. */
@@ -11,7 +12,7 @@ export const builds = 'builds'
 
 async function figuresOf(file: string, words: string): Promise<BuildFigures> {
   const child = fork(programOf(builds), [file, ...words.split(' ')])
-  const [figures] = (await once(child, 'message')) as [BuildFigures]
+  const figures = (await messageFrom(child)) as BuildFigures
   if (child.exitCode === null) await once(child, 'exit')
   return figures
 }

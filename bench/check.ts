@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { programOf } from './build.ts'
+import { messageFrom } from './server-process.ts'
 import type { CheckFigures } from './servers/check.ts'
 
 /** The name by which `--only` selects the check of a million rows. */
@@ -14,7 +15,7 @@ export async function measureCheck(program = programOf(check)): Promise<string> 
   const folder = mkdtempSync(join(tmpdir(), 'rowgate-check-'))
   try {
     const child = fork(program, [join(folder, 'data.db')])
-    const [{ milliseconds, problems }] = (await once(child, 'message')) as [CheckFigures]
+    const { milliseconds, problems } = (await messageFrom(child)) as CheckFigures
     if (child.exitCode === null) await once(child, 'exit')
     const line = `| ${(milliseconds / 1000).toFixed(1)} s | ${problems} |`
     console.log(line)

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { programOf } from './build.ts'
+import { messageFrom } from './server-process.ts'
 import type { IndexFigures } from './servers/indexes.ts'
 
 /** The name by which `--only` selects pages by an index of two columns. */
@@ -14,7 +15,7 @@ export async function measureIndexes(program = programOf(indexes)): Promise<stri
   const folder = mkdtempSync(join(tmpdir(), 'rowgate-indexes-'))
   try {
     const child = fork(program, [join(folder, 'data.db')])
-    const [{ indexed, scanned, byHand }] = (await once(child, 'message')) as [IndexFigures]
+    const { indexed, scanned, byHand } = (await messageFrom(child)) as IndexFigures
     if (child.exitCode === null) await once(child, 'exit')
     const lines = [
       `| rowgate, \`index: [['country', 'city']]\` | ${indexed.toFixed(0)} µs |`,

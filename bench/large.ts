@@ -6,14 +6,14 @@ import type { Figures } from './figures.ts'
 import { createMysqlDatabase } from './mysql.ts'
 import { createSchema } from './postgres.ts'
 import { table } from './report.ts'
-import { databaseFileOf, type ServerDatabase } from './server-process.ts'
+import { databaseFileOf, messageFrom, type ServerDatabase } from './server-process.ts'
 import type { LargeFigures } from './servers/large.ts'
 
 async function measured(kind: string, database: ServerDatabase): Promise<LargeFigures> {
   const child = fork(programOf('large'), [kind, database.place])
   try {
-    const [plain] = (await once(child, 'message')) as [LargeFigures]
-    const [indexed] = (await once(child, 'message')) as [LargeFigures]
+    const plain = (await messageFrom(child)) as LargeFigures
+    const indexed = (await messageFrom(child)) as LargeFigures
     if (child.exitCode === null) await once(child, 'exit')
     return { ...plain, ...indexed }
   } finally {

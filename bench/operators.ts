@@ -7,7 +7,7 @@ import type { Figures } from './figures.ts'
 import { createMysqlDatabase } from './mysql.ts'
 import { createSchema } from './postgres.ts'
 import { table } from './report.ts'
-import { databaseFileOf, type ServerDatabase } from './server-process.ts'
+import { databaseFileOf, messageFrom, type ServerDatabase } from './server-process.ts'
 import type { OperatorFigures } from './servers/operators.ts'
 import { median, spread } from './statistics.ts'
 
@@ -33,7 +33,7 @@ async function measured(kind: Kind): Promise<OperatorFigures> {
   const database = await emptyDatabase(kind)
   const child = fork(programOf('operators'), [kind, database.place])
   try {
-    const [figures] = (await once(child, 'message')) as [OperatorFigures]
+    const figures = (await messageFrom(child)) as OperatorFigures
     if (child.exitCode === null) await once(child, 'exit')
     return figures
   } finally {

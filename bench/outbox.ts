@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { programOf } from './build.ts'
+import { messageFrom } from './server-process.ts'
 import type { OutboxFigures } from './servers/outbox.ts'
 
 /** The name by which `--only` selects the deliveries of an outbox. */
@@ -14,7 +15,7 @@ export async function measureOutbox(program = programOf(outbox)): Promise<string
   const folder = mkdtempSync(join(tmpdir(), 'rowgate-outbox-'))
   try {
     const child = fork(program, [join(folder, 'data.db')])
-    const [figures] = (await once(child, 'message')) as [OutboxFigures]
+    const figures = (await messageFrom(child)) as OutboxFigures
     if (child.exitCode === null) await once(child, 'exit')
     const { enqueueMilliseconds, deliverMilliseconds, calls, effects } = figures
     const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`

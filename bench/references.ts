@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { programOf } from './build.ts'
+import { messageFrom } from './server-process.ts'
 import type { ReferenceFigures } from './servers/references.ts'
 import { median } from './statistics.ts'
 
@@ -24,7 +25,7 @@ async function figuresOf(program: string, way: string): Promise<ReferenceFigures
   const folder = mkdtempSync(join(tmpdir(), 'rowgate-references-'))
   try {
     const child = fork(program, [join(folder, 'data.db'), way])
-    const [figures] = (await once(child, 'message')) as [ReferenceFigures]
+    const figures = (await messageFrom(child)) as ReferenceFigures
     if (child.exitCode === null) await once(child, 'exit')
     return figures
   } finally {

@@ -37,15 +37,17 @@ export interface ServerOptions {
 /** Resolves with the next message of a process. Rejects if the process ends before. */
 export async function messageFrom(child: ChildProcess): Promise<unknown> {
   const ended = new AbortController()
-  const exit = once(child, 'exit', { signal: ended.signal }).then(([code]) => {
-    throw new Error(`A server ended early with exit code ${String(code)}.`)
+  const { signal } = ended
+  // A process that ends has exited before its last message is read, but its channel is closed after that.
+  const end = once(child, 'disconnect', { signal }).then(async () => {
+    const isRunning = child.exitCode === null && child.signalCode === null
+    if (isRunning) await once(child, 'exit', { signal })
+    throw new Error(`A process ended early with ${String(child.exitCode ?? child.signalCode)}.`)
   })
-  const message = once(child, 'message', { signal: ended.signal }).then(
-    ([value]) => value as unknown,
-  )
-  exit.catch(() => undefined)
+  const message = once(child, 'message', { signal }).then(([value]) => value as unknown)
+  end.catch(() => undefined)
   message.catch(() => undefined)
-  return Promise.race([message, exit]).finally(() => ended.abort())
+  return Promise.race([message, end]).finally(() => ended.abort())
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'rowgate-bench-'))

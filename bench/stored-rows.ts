@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { programOf } from './build.ts'
 import { createMysqlDatabase } from './mysql.ts'
 import { createSchema } from './postgres.ts'
+import { messageFrom } from './server-process.ts'
 import type { StoredFigures } from './servers/stored-rows.ts'
 
 /** The program that stores the rows of a response. */
@@ -43,7 +44,7 @@ export async function measureStoredRows(file: string): Promise<string> {
 
 async function figuresOf(place: string): Promise<StoredFigures> {
   const child = fork(programOf(storedRows), [place])
-  const [figures] = (await once(child, 'message')) as [StoredFigures]
+  const figures = (await messageFrom(child)) as StoredFigures
   if (child.exitCode === null) await once(child, 'exit')
   return figures
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { programOf } from './build.ts'
 import { writeOrders } from './orders.ts'
 import { measureStoredRows } from './stored-rows.ts'
+import { messageFrom } from './server-process.ts'
 import type { TableFigures } from './servers/tables.ts'
 
 /** The name by which `--only` selects the tables of a response. */
@@ -25,7 +26,7 @@ const ways = [
 
 async function figuresOf(program: string, file: string, way: string): Promise<TableFigures> {
   const child = fork(program, [file, way])
-  const [figures] = (await once(child, 'message')) as [TableFigures]
+  const figures = (await messageFrom(child)) as TableFigures
   if (child.exitCode === null) await once(child, 'exit')
   return figures
 }

@@ -26,6 +26,7 @@ function open(workers: number, builder: Builder = definitionBuilder()) {
     builder,
     workers,
     queueLimit: 100_000,
+    maxOpenReleases: 100_000,
   })
   const pipeline = principal('pipeline', { roles: ['Deployment'] })
   const service = createService({
@@ -36,7 +37,9 @@ function open(workers: number, builder: Builder = definitionBuilder()) {
   const client = createTestClient(service)
   async function queue(): Promise<string> {
     const { body } = await client.post('/svc-deploy/release-queue', order)
-    return String(body.item?.['releaseId'])
+    const releaseId = body.item?.['releaseId']
+    if (typeof releaseId === 'string') return releaseId
+    throw new Error(`A release was not queued: ${JSON.stringify(body)}`)
   }
   async function built(releaseId: string): Promise<void> {
     for (;;) {
