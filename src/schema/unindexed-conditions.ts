@@ -110,12 +110,8 @@ function offered(collection: PublishedCollection): readonly Offered[] {
     ...{ fields: [field], name },
     need: needs[operator],
   }))
-  const related = Array.from(siblings.values()).flatMap((sibling) =>
-    Array.from(sibling.related, ([name, { collection: to, name: field, operator }]) => ({
-      fields: to === collection.name ? named(field) : [],
-      name: `${name} of ${sibling.name}`,
-      need: needs[operator],
-    })),
+  const related = (relatedIn(siblings).get(collection.name) ?? []).map(
+    ({ field, name, operator }) => ({ fields: named(field), name, need: needs[operator] }),
   )
   const rule = typeof rows === 'object' ? Object.keys(rows.equal ?? {}) : []
   const always = [
@@ -126,6 +122,34 @@ function offered(collection: PublishedCollection): readonly Offered[] {
   return [...always, ...own, ...related].flatMap(({ fields, name, need }) =>
     need === undefined || fields.length === 0 ? [] : [{ fields, name, need }],
   )
+}
+
+/** A condition on a field of a related collection. */
+interface RelatedOffer {
+  readonly field: string
+  readonly name: string
+  readonly operator: RelatedOperatorName
+}
+
+type Siblings = PublishedCollection['siblings']
+
+// All collections of an application have the same map: with thousands of them, each must not look at all others.
+const relatedBySiblings = new WeakMap<Siblings, ReadonlyMap<string, readonly RelatedOffer[]>>()
+
+/** Returns the conditions on fields of related collections, by the name of that collection. */
+function relatedIn(siblings: Siblings): ReadonlyMap<string, readonly RelatedOffer[]> {
+  const known = relatedBySiblings.get(siblings)
+  if (known !== undefined) return known
+  const byTarget = new Map<string, RelatedOffer[]>()
+  for (const sibling of siblings.values()) {
+    for (const [name, { collection: to, name: field, operator }] of sibling.related) {
+      const offers = byTarget.get(to) ?? []
+      if (offers.length === 0) byTarget.set(to, offers)
+      offers.push({ field, name: `${name} of ${sibling.name}`, operator })
+    }
+  }
+  relatedBySiblings.set(siblings, byTarget)
+  return byTarget
 }
 
 /** Returns whether an index, or the primary key, begins with the columns of fields, in any order. */
