@@ -51,7 +51,7 @@ function chosen(flag: string, text: string | undefined, known: string[]): string
 function count(name: string, text: string | undefined, otherwise: number): number {
   const value = Number(text ?? otherwise)
   if (Number.isInteger(value) && value > 0) return value
-  throw new Error(`${name} must be a whole number above 0.`)
+  throw new Error(`${name} must be an integer above 0.`)
 }
 
 /** Reads the command line. Prints the help, or what is wrong, and ends the process. */

@@ -20,7 +20,7 @@ const tasks = defineCollection(
       }),
     ],
     userDefinedEvents: {
-      /** Marks the tasks of a day as done and returns their number. HTTP requests can not invoke it. */
+      /** Marks the tasks of a day as done and returns their number. HTTP requests cannot invoke it. */
       finish: async ({ own, principal, reject }, day: string) => {
         const { items } = await own.filter({ due: day, doneBy: null })
         if (items.length === 0) reject(`Nothing is due on ${day}.`)

@@ -96,7 +96,7 @@ const app = await Application.bootstrapWithPlugins({
   },
 })
 const project = await app.convert()
-if (project === undefined) throw new Error('TypeDoc can not read the sources.')
+if (project === undefined) throw new Error('TypeDoc cannot read the sources.')
 const modules = project.children ?? []
 for (const module of modules) {
   module.name = entries.find(({ name }) => name === module.name)?.specifier ?? module.name

@@ -24,7 +24,7 @@ server.on('error', (error: NodeJS.ErrnoException) => {
   console.error(
     error.code === 'EADDRINUSE'
       ? `Port ${port} is taken. Choose another one: PORT=${port + 1} npm start`
-      : `The server can not listen on ${host}:${port}: ${error.message}`,
+      : `The server cannot listen on ${host}:${port}: ${error.message}`,
   )
   process.exitCode = 1
   void service.close()

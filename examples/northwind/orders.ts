@@ -33,14 +33,14 @@ export const orders = defineCollection(
         field: 'requiredDate',
         check: (order) =>
           isBefore(order.requiredDate, order.orderDate)
-            ? 'The goods can not be required before they are ordered.'
+            ? 'The goods cannot be required before they are ordered.'
             : undefined,
       }),
       error('shipped-after-order', {
         field: 'shippedDate',
         check: (order) =>
           isBefore(order.shippedDate, order.orderDate)
-            ? 'The goods can not be shipped before they are ordered.'
+            ? 'The goods cannot be shipped before they are ordered.'
             : undefined,
       }),
     ],
@@ -50,7 +50,7 @@ export const orders = defineCollection(
         before: async (event) => {
           const { orderId, shippedDate } = event.stored
           if (shippedDate !== null) {
-            event.reject(`The order was shipped on ${shippedDate} and can not be deleted.`)
+            event.reject(`The order was shipped on ${shippedDate} and cannot be deleted.`)
           }
           await event.collection(orderDetails).deleteMany({ orderId })
         },

@@ -73,7 +73,7 @@ function ownerRules(context: Context): readonly Rule[] {
         const found = await find(user)
         if (found === undefined) return 'There is no such user.'
         return 'isReadable' in found && !found.isReadable
-          ? 'The stored values of the user can not be read. Change the user first.'
+          ? 'The stored values of the user cannot be read. Change the user first.'
           : undefined
       },
     }),
@@ -81,7 +81,7 @@ function ownerRules(context: Context): readonly Rule[] {
       field: 'user',
       events: ['Insert', 'Update', 'Delete'],
       check: async (item, { principal }) => {
-        // An administrator lacks no role, also if those of the user can't be read.
+        // An administrator lacks no role, even if those of the user can't be read.
         if (isAdministrator(context, principal)) return undefined
         const owner = await find(await ownerOf(context, item))
         const [role] = missingRoles(context, principal, owner?.roles ?? [])
@@ -158,7 +158,7 @@ function rotationRules(context: Context): readonly Rule[] {
         if (rotates === null) return undefined
         const key = await itemOf(keyTable(context, [notRevoked]), equal('keyId', rotates))
         if (key === undefined) return 'There is no such key.'
-        if (key.isSession) return 'A session can not be rotated.'
+        if (key.isSession) return 'A session cannot be rotated.'
         return key.state === 'expired' ? 'The key has expired. Create a new one.' : undefined
       },
     }),
@@ -182,7 +182,7 @@ const changeRules: readonly Rule[] = [
       const before = (stored as unknown as KeyItem | null)?.expires ?? null
       if (expires === before) return undefined
       if (expires === null || (before !== null && Date.parse(expires) > Date.parse(before)))
-        return 'A key can not be extended. Rotate it instead.'
+        return 'A key cannot be extended. Rotate it instead.'
       return Date.parse(expires) <= now().getTime()
         ? 'The time must be in the future. To end the key now, revoke it.'
         : undefined
@@ -195,7 +195,7 @@ const changeRules: readonly Rule[] = [
       check: (item, { stored }) =>
         item[field] === (stored as unknown as KeyItem | null)?.[field]
           ? undefined
-          : `The ${field} of a key can not be changed.`,
+          : `The ${field} of a key cannot be changed.`,
     }),
   ),
   ...(['expiresIn', 'rotates', 'overlap'] as const).map((field) =>

@@ -168,7 +168,7 @@ async function requireActive(
   })
   if (found === undefined) return
   if (!('row' in found) || inactiveReason(storedKey(found.row), at) !== undefined)
-    throw new TypeError('keys.create: the key of the caller is not active any more')
+    throw new TypeError('keys.create: the key of the caller is no longer active')
   const { hash, user } = storedKey(found.row)
   // As in requirePassword.
   await table(transaction, keys).change({ hash }, { user })
@@ -220,7 +220,7 @@ function rules(context: Context) {
       events: ['Insert'],
       check: async (_, { principal: { keyId } }) => {
         const isSecond = keyId !== null && (await keyOf(context, keyId))?.isSession === true
-        return isSecond ? 'A session can not create another one. Sign in again.' : undefined
+        return isSecond ? 'A session cannot create another one. Sign in again.' : undefined
       },
     }),
     error<object>('ending-key', {

@@ -87,7 +87,7 @@ export function problemCollection(context: Context): CollectionDefinition {
   return defineCollection(
     {
       description:
-        'Tables and rows that can not be published. Reads all rows, at most once a minute.',
+        'Tables and rows that cannot be published. Reads all rows, at most once a minute.',
       key: 'number',
       eventRoles: rightsOf(context, 'problems', ['Filter']),
       fields: {

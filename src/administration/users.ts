@@ -34,7 +34,7 @@ const fields = (context: Context) => {
     isReadable: boolean({
       readOnly: true,
       description:
-        'False if another program has written values that can not be read. The user can not sign in. An update of the user writes them again.',
+        'False if another program has written values that cannot be read. The user cannot sign in. An update of the user writes them again.',
     }),
     password: text({
       readableBy: [],

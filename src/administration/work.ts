@@ -175,7 +175,7 @@ const deliveryRules = [
     events: ['Delete'],
     check: (_, { stored }) =>
       stored?.state === 'sending' || stored?.state === 'delivered'
-        ? 'A delivery that is being sent or was delivered can not be dropped.'
+        ? 'A delivery that is being sent or was delivered cannot be dropped.'
         : undefined,
   }),
 ]

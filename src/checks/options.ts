@@ -189,7 +189,7 @@ function adviceFor(issue: z.core.$ZodRawIssue): string {
 const kinds: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
-  int: 'a whole number',
+  int: 'an integer',
   boolean: 'true or false',
   array: 'a list',
   object: 'an object',

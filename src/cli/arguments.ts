@@ -53,7 +53,7 @@ export function readArguments(
     const option = options.find(({ name }) => name === token.name)
     if (flag === '--password')
       throw new UsageError(
-        'A password can not be an argument, because other users can see it: use --password-stdin.',
+        'A password cannot be an argument, because other users can see it: use --password-stdin.',
       )
     if (option === undefined || ![`--${option.name}`, ...shortForms].includes(flag))
       throw new UsageError(`Unknown option${unknownOption(flag, suggested)}`)

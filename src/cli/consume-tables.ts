@@ -28,7 +28,7 @@ export async function printTables(given: Given, context: CommandContext): Promis
       : withMistakes(
           describeEndpoint(file, endpoint, options),
           context,
-          `The tables of ${printable(endpoint)} can not be read from the document.`,
+          `The tables of ${printable(endpoint)} cannot be read from the document.`,
         ),
   )
   context.result(tables, () => tables.map(textOf).join('\n\n'))
@@ -36,7 +36,7 @@ export async function printTables(given: Given, context: CommandContext): Promis
 
 async function read(file: string): Promise<unknown> {
   const bytes = await readFile(file).catch(() => {
-    throw new CommandError(`The file ${printable(file)} can not be read.`)
+    throw new CommandError(`The file ${printable(file)} cannot be read.`)
   })
   let text: string
   try {

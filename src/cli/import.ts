@@ -22,7 +22,7 @@ export async function importDocument(given: Given, context: CommandContext): Pro
     largeNumbers: given.one('large-numbers') as ImportOptions['largeNumbers'],
   }
   const source = resolve(context.workingFolder, file)
-  const failure = 'The document can not be imported.'
+  const failure = 'The document cannot be imported.'
   const imported = await withMistakes(importOpenApi(source, options), context, failure)
   await saveFile(path, Buffer.from(imported.text))
   for (const note of imported.notes) context.note(printable(note))

@@ -97,7 +97,7 @@ function noteOf(storage: Wishes['storage']): readonly string[] {
   return [
     '',
     `${node} So the project installs better-sqlite3. If its`,
-    'binary can not be downloaded from GitHub, it is compiled, which takes a minute or two and',
+    'binary cannot be downloaded from GitHub, it is compiled, which takes a minute or two and',
     'needs Python and a C++ compiler.',
   ]
 }

@@ -114,7 +114,7 @@ async function existingDefinition(out: string, { workingFolder }: CommandContext
     return await loadDefinition(out, workingFolder)
   } catch (error) {
     throw new CommandError(
-      `${printable(out)} exists and can not be compared: ${errorMessage(error)} To replace it, add --force.`,
+      `${printable(out)} exists and cannot be compared: ${errorMessage(error)} To replace it, add --force.`,
     )
   }
 }

@@ -154,7 +154,7 @@ function showKey(made: NewKey, terminal: Terminal): void {
     made.expires === null
       ? 'It does not expire.'
       : `It expires at ${readableTime(made.expires)} UTC, ${fromNow(Date.parse(made.expires), terminal.now())}.`
-  terminal.note('Copy this key now. It is not stored and can not be shown again.')
+  terminal.note('Copy this key now. It is not stored and cannot be shown again.')
   terminal.note(`Its user is ${printable(made.user)}. ${expiry} Its identifier is ${made.keyId}.`)
   terminal.note('Clients send it over HTTPS in the header of its provider, by default X-API-Key.')
 }

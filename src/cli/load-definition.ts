@@ -51,7 +51,7 @@ async function parsed(path: string, shown: string): Promise<unknown> {
   try {
     return parseJson(await readFile(path, 'utf8'))
   } catch (error) {
-    throw new CommandError(`${shown} can not be read: ${errorMessage(error)}`)
+    throw new CommandError(`${shown} cannot be read: ${errorMessage(error)}`)
   }
 }
 

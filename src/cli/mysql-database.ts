@@ -45,7 +45,9 @@ async function serverPlaceOf(connection: Connection): Promise<ServerPlace> {
   const statement = bind(sql`select database(), @@lower_case_table_names`)
   const [[name, lower] = []] = await connection.rows(statement)
   if (typeof name !== 'string')
-    throw new CommandError('The URL names no database. Example: mysql://user@localhost:3306/shop.')
+    throw new CommandError(
+      'The URL has no database name. Example: mysql://user@localhost:3306/shop.',
+    )
   if (/^(?:information_schema|performance_schema|mysql|sys)$/i.test(name))
     throw new CommandError(
       `The database ${name} is one of the server. Its tables are not published.`,

@@ -82,6 +82,6 @@ async function describeFile(
   try {
     return await describeSqlite(path, reading)
   } catch (error) {
-    throw new CommandError(`${shown} can not be read: ${errorMessage(error)}`)
+    throw new CommandError(`${shown} cannot be read: ${errorMessage(error)}`)
   }
 }

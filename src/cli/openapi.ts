@@ -36,7 +36,7 @@ async function documentOf(given: Given, context: CommandContext): Promise<OpenAp
   try {
     if (!isDescribed(service))
       throw new CommandError(
-        'The service can not be described. It may use another version of rowgate.',
+        'The service cannot be described. It may use another version of rowgate.',
       )
     return openApiDocument(service, {
       ...titled(service, given),

@@ -53,7 +53,7 @@ async function serverPlaceOf(
   if (typeof name !== 'string' || typeof current !== 'string')
     throw new CommandError(
       schema === undefined
-        ? 'The search path of the connection names no schema. Name one with --schema.'
+        ? 'The search path of the connection has no schema. Name one with --schema.'
         : `There is no schema ${printable(schema)}, or the role may not use it.`,
     )
   if (/^pg_|^information_schema$/.test(current))

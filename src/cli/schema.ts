@@ -105,7 +105,7 @@ async function onSchema<Result>(
   const collections = publishApplications(filled).filter(({ serve }) => serve === undefined)
   const { shown, schema, close } = await openDatabase(named, given, context, file)
   try {
-    if (schema === undefined) throw new CommandError(`${shown}: tables can not be changed yet.`)
+    if (schema === undefined) throw new CommandError(`${shown}: tables cannot be changed yet.`)
     return await work({ shown, schema, collections })
   } catch (error) {
     if (error instanceof CommandError || error instanceof UsageError) throw error

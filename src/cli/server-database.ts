@@ -55,7 +55,7 @@ export async function openServer(server: ServerDatabase): Promise<Database> {
     } catch (error) {
       if (error instanceof CommandError) throw error
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-      throw new CommandError(`${shown} can not be read: ${errorMessage(cause)}`)
+      throw new CommandError(`${shown} cannot be read: ${errorMessage(cause)}`)
     }
   }
   const close = async (): Promise<void> => {

@@ -53,7 +53,7 @@ export async function changeRoles(given: Given, context: CommandContext): Promis
   const [set, added, removed] = [given.one('set'), given.all('add'), given.all('remove')]
   const changes = set !== undefined || added.length > 0 || removed.length > 0
   if (set !== undefined && added.length + removed.length > 0)
-    throw new UsageError('--set can not be combined with --add or --remove.')
+    throw new UsageError('--set cannot be combined with --add or --remove.')
   const name = await wantedUser(given, context, () => true)
   const users = await context.users()
   const before = await users.get(name)
@@ -73,7 +73,7 @@ export async function updateUser(given: Given, context: CommandContext): Promise
   if (isUnchanged)
     throw new UsageError('Nothing to change: add --roles, --attribute or --remove-attribute.')
   const both = unset.find((name) => Object.hasOwn(set, name))
-  if (both !== undefined) throw new UsageError('An attribute can not be both set and removed.')
+  if (both !== undefined) throw new UsageError('An attribute cannot be both set and removed.')
   const name = await wantedUser(given, context, () => true)
   const users = await context.users()
   const before = await users.get(name)

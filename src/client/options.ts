@@ -180,7 +180,7 @@ function whole(
 ): number {
   const { [name]: value = initial } = options
   if (Number.isSafeInteger(value) && value >= min && value <= max) return value
-  throw mistake(`${name} must be a whole number from ${min} to ${max}`)
+  throw mistake(`${name} must be an integer from ${min} to ${max}`)
 }
 
 function mistake(text: string): TypeError {

@@ -210,6 +210,6 @@ function isRelease({ releaseId, status }: QueuedRelease): boolean {
 }
 
 function notReleases(): RequestError {
-  const text = 'The URL is not that of a service with releases.'
+  const text = 'There is no service with releases at this URL.'
   return new RequestError('INVALID_RESPONSE', text, { status: 200 })
 }

@@ -145,7 +145,7 @@ function readResponse({ brand }: CompleteOptions, { response, text }: Exchanged)
   const envelope = envelopeOf(text)
   if (status !== 200) throw statusError(status, envelope, retryAfterOf(headers))
   if (envelope === undefined)
-    throw new RequestError('INVALID_RESPONSE', 'The URL is not that of a service.', { status })
+    throw new RequestError('INVALID_RESPONSE', 'There is no service at this URL.', { status })
   const header = (name: string) => headers.get(`X-${brand}-${name}`)
   return { envelope, etag: headers.get('ETag'), header }
 }

@@ -47,14 +47,14 @@ export const contextCases: readonly SecurityCase[] = [
     },
   },
   {
-    name: 'identify rejects if users or keys can not be read',
+    name: 'identify rejects if users or keys cannot be read',
     run: async (subject) => {
       for (const { context, reads } of failingContexts(subject.context)) {
         for (const credential of validCredentials(subject)) {
           const before = reads()
           const rejected = await rejects(subject.provider, credential, context)
           const must = reads() > before
-          ensure(rejected || !must, 'identify: must reject if users or keys can not be read.')
+          ensure(rejected || !must, 'identify: must reject if users or keys cannot be read.')
         }
       }
     },

@@ -24,9 +24,9 @@ export const declarationCases: readonly SecurityCase[] = [
     },
   },
   {
-    name: 'the priority is a safe whole number',
+    name: 'the priority is a safe integer',
     run: ({ provider: { priority } }) => {
-      ensure(Number.isSafeInteger(priority), 'priority: must be a safe whole number.')
+      ensure(Number.isSafeInteger(priority), 'priority: must be a safe integer.')
     },
   },
   {

@@ -81,7 +81,7 @@ export const identifyCases: readonly SecurityCase[] = [
         const result: unknown = await identify(subject, credential)
         if (result === undefined) continue
         const { rejected, user, keyId, ...rest } = result as Partial<Rejected>
-        ensure(rejected !== undefined, 'identify: an invalid credential gave a principal.')
+        ensure(rejected !== undefined, 'identify: an invalid credential returned a principal.')
         ensure(
           Object.hasOwn(reasons, rejected),
           `identify: ${show(rejected)} is not a known reason.`,

@@ -49,7 +49,7 @@ export const transactionEndCases: readonly ConformanceCase[] = [
     },
   })) satisfies readonly ConformanceCase[]),
   {
-    name: 'a transaction rejects with the same value, also if it is not an Error',
+    name: 'a transaction rejects with the same value, even if it is not an Error',
     run: async ({ adapter }) => {
       for (const reason of ['text', undefined, null, 0]) {
         // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors

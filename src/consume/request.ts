@@ -45,7 +45,7 @@ function requireCallOptions(options: CallOptions): void {
   for (const name of ['timeout', 'maxResponseBytes'] as const) {
     const value = options[name]
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
-      throw new TypeError(`call: ${name} must be a whole number above 0`)
+      throw new TypeError(`call: ${name} must be an integer above 0`)
   }
   // A longer timer would end at once.
   if ((options.timeout ?? 0) > 2 ** 31 - 1) throw new TypeError('call: timeout is too long')
@@ -98,7 +98,7 @@ async function bodyOf(
   const written = writeBody(result.value, { endpoint: name, type: bodyType, encoding })
   if (!('problem' in written)) return written
   const isMisplaced = kind !== 'multipart' && hasFile(result.value)
-  const reason = `body has a file, which ${bodyType} can not have: use multipart/form-data`
+  const reason = `body has a file, which ${bodyType} cannot have: use multipart/form-data`
   throw invalid(name, isMisplaced ? reason : written.problem)
 }
 

@@ -40,7 +40,7 @@ export function concurrencyMistakes({
     return [{ place, advice }]
   }
   if (!fieldTypes[field.type].filterable) {
-    return [{ place, advice: `a ${field.type} field like ${version} can not be a version` }]
+    return [{ place, advice: `a ${field.type} field like ${version} cannot be a version` }]
   }
   if (field.required === true) return []
   const advice = `${version} must be required: items without a version could not be distinguished`

@@ -182,7 +182,7 @@ function sortMistakes(
     const advice =
       field === undefined
         ? `${name} is not a field; the fields are ${listed(Object.keys(fields))}`
-        : `${name} can not be used here because of its type, itemOnly or readableBy`
+        : `${name} cannot be used here because of its type, itemOnly or readableBy`
     return [{ place: `${place}.sort`, advice }]
   })
 }

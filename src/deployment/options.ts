@@ -88,7 +88,10 @@ const solution = z.strictObject({
     z
       .string()
       .check(
-        z.refine(isDateTime, 'must be a date and time without zone, such as 2026-03-01T00:00:00'),
+        z.refine(
+          isDateTime,
+          'must be a date and time without a time zone, such as 2026-03-01T00:00:00',
+        ),
       ),
   ),
   applications: z.record(z.string(), z.unknown()),

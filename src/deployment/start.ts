@@ -131,6 +131,6 @@ function failUnfitReleases(
     report: (error) => {
       emit({ type: 'discarded', releaseId: null, error })
     },
-    cannot: 'The release can not be failed.',
+    cannot: 'The release cannot be failed.',
   })
 }

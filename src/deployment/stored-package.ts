@@ -34,11 +34,11 @@ const pageSize = 16
 
 /** Checks the result of a builder and prepares it for storage. Throws a BuildError if it is not a package. */
 export function storedPackage(built: unknown, limit: number): StoredPackage {
-  if (!isPackage(built)) throw new BuildError('The builder gave no package.')
+  if (!isPackage(built)) throw new BuildError('The builder returned no package.')
   const { bytes } = built
   const fileName = savedFileName(built.fileName)
   if (fileName === undefined)
-    throw new BuildError('The builder gave a file name with a folder or a control character.')
+    throw new BuildError('The builder returned a file name with a folder or a control character.')
   if (bytes.byteLength > limit) {
     throw new BuildError(`The package is larger than ${limit} bytes.`)
   }

@@ -7,7 +7,7 @@ export class ResponseBegunError extends Error {
   override readonly name = 'ResponseBegunError'
   constructor() {
     super(
-      'The service can not respond, because other code has begun the response. Code in front of the service ' +
+      'The service cannot respond, because other code has begun the response. Code in front of the service ' +
         'must either respond completely or leave the response untouched.',
     )
   }

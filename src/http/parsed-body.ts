@@ -41,7 +41,7 @@ function encoded({ headers, body }: IncomingMessage & ParsedRequest): Uint8Array
   if (length === undefined || length === '3') {
     throw new ServiceError(
       'MALFORMED_BODY',
-      'The server can not distinguish an empty request body from {}. To send an empty object, send {} with Content-Length: 2.',
+      'The server cannot distinguish an empty request body from {}. To send an empty object, send {} with Content-Length: 2.',
     )
   }
   throw lost()
@@ -49,7 +49,7 @@ function encoded({ headers, body }: IncomingMessage & ParsedRequest): Uint8Array
 
 function lost(options?: ErrorOptions): Error {
   return new Error(
-    'The request body was read before the service could read it, and it can not be restored from the ' +
+    'The request body was read before the service could read it, and it cannot be restored from the ' +
       'parsed request. Mount the service before body parsers and other code that reads bodies, or make ' +
       'the parser keep the bytes: express.json({ verify: (request, response, bytes) => ' +
       '{ request.rawBody = bytes } }).',

@@ -55,7 +55,7 @@ export async function replayOf(
   return { status: status as number, headers: { ...own, ...replayed }, body }
 }
 
-/** Returns whether a record is not valid any more. */
+/** Returns whether a record is no longer valid. */
 export function isExpired({ expires }: KeyRecord, now: Date): boolean {
   return Date.parse(expires) <= now.getTime()
 }

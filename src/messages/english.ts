@@ -1,16 +1,16 @@
 const ofTypes = {
   text: '{field} must be a string without U+0000 and lone surrogates.',
   paddedText: '{field} must be a string without U+0000, spaces at its end and lone surrogates.',
-  integer: '{field} must be a whole number within ±(2^53 − 1).',
-  bigint: '{field} must be a 64-bit whole number, written as a string of digits.',
+  integer: '{field} must be an integer within ±(2^53 − 1).',
+  bigint: '{field} must be a 64-bit integer, written as a string of digits.',
   decimal:
     '{field} must be a decimal number in a string, with at most {before} digits before and {after} after the point.',
   double: '{field} must be a finite number.',
   boolean: '{field} must be true or false.',
-  date: '{field} must be a real day in the form YYYY-MM-DD.',
+  date: '{field} must be a valid date (YYYY-MM-DD).',
   time: '{field} must be a time of day from 00:00:00 to 23:59:59, in the form hh:mm:ss.',
-  dateTime: '{field} must be a real date and time in the form {form}, without zone.',
-  instant: '{field} must be a real date and time in UTC in the form {form}.',
+  dateTime: '{field} must be a valid date and time in the form {form}, without a time zone.',
+  instant: '{field} must be a valid date and time in UTC in the form {form}.',
   uuid: '{field} must be a UUID.',
   json: '{field} must be a JSON value of at most {levels} levels, with numbers that are finite as a double, and strings without U+0000 and lone surrogates.',
 } as const satisfies Readonly<Record<string, `{field} must be ${string}.`>>
@@ -32,7 +32,7 @@ export const english = {
   maximum: '{field} must be at most {maximum}.',
   unknownField: 'Unknown field: {name}.',
 
-  keyChanged: '{field} is the key of the item and can not be changed.',
+  keyChanged: '{field} is the key of the item and cannot be changed.',
   keyEmpty: '{field} must not be empty.',
   keyWithComma: '{field} must not contain a comma.',
   keyOfDots: '{field} must not be a dot segment.',
@@ -44,7 +44,7 @@ export const english = {
   valueRejected: '{fields} is not accepted by the database.',
   valuesRejected: '{fields} are not accepted by the database.',
   someValueRejected: 'A value is not accepted by the database.',
-  hiddenValue: 'A value that you can not see does not allow this.',
+  hiddenValue: 'A value that you cannot see does not allow this.',
   unfitValue: '{field} has a stored value that does not fit the field. It is shown as null.',
 
   notSaved: 'The changes could not be saved.',

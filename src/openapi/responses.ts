@@ -133,7 +133,7 @@ const errorResponses: Readonly<Record<string, ErrorResponse & { readonly status:
   },
   Unavailable: {
     status: 503,
-    description: 'Storage can not be reached, or the service is closing.',
+    description: 'Storage cannot be reached, or the service is closing.',
     message: 'The service is not available at the moment. Try again later.',
     headers: retry,
   },
@@ -149,18 +149,18 @@ export function sharedResponses(service: DescribedService): Readonly<Record<stri
   })
   return {
     BadRequest: {
-      description: 'The request can not be parsed, or names something unknown.',
+      description: 'The request cannot be parsed, or names something unknown.',
       ...headersOf(service),
       ...jsonContent(schemaReference('Rejection'), { unknown: unknownParameter }),
     },
     RejectedRead: {
       description:
-        'The request can not be parsed or names something unknown, or the service rejects it.',
+        'The request cannot be parsed or names something unknown, or the service rejects it.',
       ...headersOf(service),
       ...jsonContent(rejectionSchema(service), { unknown: unknownParameter }),
     },
     RejectedWrite: {
-      description: `A validation failed${hasBodyStatus200(service) ? ' (body status 200)' : ''}, warnings wait for confirmation, or the request can not be parsed.`,
+      description: `A validation failed${hasBodyStatus200(service) ? ' (body status 200)' : ''}, warnings wait for confirmation, or the request cannot be parsed.`,
       ...headersOf(service),
       ...jsonContent(rejectionSchema(service), writeExamples(service)),
     },
@@ -263,7 +263,7 @@ function writeExamples(service: DescribedService): JsonSchema {
       },
     },
     malformed: {
-      summary: 'The request can not be parsed',
+      summary: 'The request cannot be parsed',
       value: {
         message: 'The request body must be one JSON object.',
         validations: [],

@@ -59,7 +59,7 @@ type ParameterTable = {
 }
 
 const naturalNumber = {
-  rule: 'must be a whole number in plain digits',
+  rule: 'must be an integer in plain digits',
   decode: (text: string) => {
     if (!/^(0|[1-9][0-9]{0,15})$/.test(text)) return undefined
     const value = Number(text)

@@ -131,7 +131,7 @@ export function sortOrder(
       throw mistakes.unknownField(collection, name, '$sort')
     }
     if (field?.kind.compare === undefined) {
-      throw mistakes.invalid(`The field ${name} can not be sorted.`)
+      throw mistakes.invalid(`The field ${name} cannot be sorted.`)
     }
   }
   const named = new Set(keys.map((key) => key.field))
@@ -145,7 +145,7 @@ export function requireFilterable({ name, kind }: PublishedField, mistakes: Quer
 }
 
 function notFilterable(name: string): string {
-  return `The field ${name} can not be filtered.`
+  return `The field ${name} cannot be filtered.`
 }
 
 /** Returns the page size, between the collection's default and maximum. */

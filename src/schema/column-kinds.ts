@@ -83,7 +83,7 @@ export function acceptsChangedJson({ readOnly, storedAs }: PublishedField): bool
   return readOnly || storedAs === 'jsonb'
 }
 
-/** Returns how a column of whole numbers becomes one of decimals. `digits`: those of its largest number. */
+/** Returns how a column of integers becomes one of decimals. `digits`: those of its largest number. */
 export function widenedWhole(digits: number): (column: Column, field: Field) => boolean {
   return (_, field) => hasDigits(field, digits, 0)
 }
@@ -94,7 +94,7 @@ export function isWidenedDecimal({ precision, scale }: Column, field: Field): bo
   return hasDigits(field, precision - scale, scale)
 }
 
-/** Returns how a column of decimals becomes one of whole numbers. `digits`: those that all numbers of the field have. */
+/** Returns how a column of decimals becomes one of integers. `digits`: those that all numbers of the field have. */
 export function widenedToWhole(digits: number): ({ precision, scale }: Column) => boolean {
   return ({ precision, scale }) => scale === 0 && precision !== undefined && precision <= digits
 }

@@ -1,7 +1,7 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { Column } from './model.ts'
 
-/** The bits of each type of whole numbers of a database. */
+/** The bits of each integer type of a database. */
 export type WholeBits = Readonly<Record<string, number>>
 
 /** Returns whether a value is too large or too long for the type of a column. */

@@ -28,7 +28,7 @@ export const flag = accepted<boolean>(
 )
 
 /** The shape of the priority of a provider. */
-export const priority = accepted<number>(Number.isSafeInteger, 'must be a whole number')
+export const priority = accepted<number>(Number.isSafeInteger, 'must be an integer')
 
 /** Returns a shape of strings with `min` to `max` characters, well-formed and without control characters. */
 export function line(min: number, max: number) {

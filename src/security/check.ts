@@ -22,7 +22,7 @@ export function providerMistakes(
     names.add(name)
     const other = priorities.get(priority)
     if (!Number.isSafeInteger(priority)) {
-      mistakes.push({ place: `${place}.priority`, advice: 'must be a whole number' })
+      mistakes.push({ place: `${place}.priority`, advice: 'must be an integer' })
     } else if (other !== undefined) {
       const advice = `${other} has priority ${priority} too; give one of them another priority`
       mistakes.push({ place: `${place}.priority`, advice })

@@ -88,7 +88,7 @@ export function unreachableProblem(
   { total, ...found }: FoundAmong,
 ): StorageProblem {
   const names = collection.key.map(({ name }) => name)
-  const message = `${names.join(', ')}: the key of ${found.count ?? 0} of ${total} items can not be in a path, because a part is empty, a dot segment or has a comma, or because it is longer than ${collection.maxKeyLength} bytes, percent-encoded. Pages have these items, but no request reads, updates or deletes one of them. Change the keys with SQL.`
+  const message = `${names.join(', ')}: the key of ${found.count ?? 0} of ${total} items cannot be in a path, because a part is empty, a dot segment or has a comma, or because it is longer than ${collection.maxKeyLength} bytes, percent-encoded. Pages have these items, but no request reads, updates or deletes one of them. Change the keys with SQL.`
   return { kind: 'unfit', collection: placeOf(collection), fields: names, message, ...found }
 }
 

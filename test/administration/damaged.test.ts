@@ -51,7 +51,7 @@ describe.each(everywhere)('users whose stored roles or attributes mean nothing, 
     ])
     expect(
       entriesOf(await ada.post('/svc-admin/keys', { user: 'bob', provider: 'API Key' })),
-    ).toEqual(['error user: The stored values of the user can not be read. Change the user first.'])
+    ).toEqual(['error user: The stored values of the user cannot be read. Change the user first.'])
     itemOf(await ada.post(`${path}/bob`, { enabled: false }))
     itemOf(await ada.post(`${path}/cyd`, { attributes: { region: 'North' } }))
     expect((await read()).every(([, , isReadable]) => isReadable)).toBe(true)
@@ -170,7 +170,7 @@ describe('rows that another program has damaged', () => {
     end()
   })
 
-  test('do not keep sessions that can not be read', async () => {
+  test('do not keep sessions that cannot be read', async () => {
     const { ada, run, end } = await damaged()
     itemOf(await ada.post('/svc-admin/sessions', {}))
     run(`UPDATE rowgate_keys SET lastUsed = 'never' WHERE purpose = 'session'`)
@@ -202,7 +202,7 @@ describe('rows that another program has damaged', () => {
   })
 })
 
-test('a list that storage can not sort is limited', async () => {
+test('a list that storage cannot sort is limited', async () => {
   const storage = memoryStorage()
   const { ada, service } = await openAdministered(memory, { storage })
   const { keys } = securityCollections

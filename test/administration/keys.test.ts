@@ -158,14 +158,14 @@ describe.each(everywhere)('keys of administration on $name', (on) => {
     const id = `/${keyId}`
     for (const expires of ['2026-03-01T13:00:01Z', null]) {
       expect(await rejected({ expires }, id)).toEqual([
-        'error expires: A key can not be extended. Rotate it instead.',
+        'error expires: A key cannot be extended. Rotate it instead.',
       ])
     }
     expect(await rejected({ expires: '2026-03-01T12:00:00Z' }, id)).toEqual([
       'error expires: The time must be in the future. To end the key now, revoke it.',
     ])
     expect(await rejected({ user: 'ada', rotates: keyId, expiresIn: 5 }, id)).toEqual([
-      'error user: The user of a key can not be changed.',
+      'error user: The user of a key cannot be changed.',
       'error expiresIn: Only a new key can have this.',
       'error rotates: Only a new key can have this.',
     ])
@@ -252,7 +252,7 @@ describe.each(everywhere)('sessions on $name', (on) => {
     expect(itemsOf(await session.get('/svc-admin/keys'))).toMatchObject([{ isSession: false }])
     expect(itemsOf(await session.get('/svc-admin/keys?isSession=true'))).toMatchObject([{ keyId }])
     expect(entriesOf(await session.post('/svc-admin/sessions', {}))).toEqual([
-      'error -: A session can not create another one. Sign in again.',
+      'error -: A session cannot create another one. Sign in again.',
     ])
     expect(itemOf(await session.delete(`/svc-admin/sessions/${keyId}`))).toMatchObject({ keyId })
     expect((await session.get('/svc-admin/me')).status).toBe(401)

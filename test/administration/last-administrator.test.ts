@@ -122,7 +122,7 @@ test('a user who becomes the last administrator meanwhile keeps the only key', a
   expect(state.isRacing).toBe(false)
 })
 
-test('a key that is revoked meanwhile can not be exchanged for a session', async () => {
+test('a key that is revoked meanwhile cannot be exchanged for a session', async () => {
   const { ada, service, state } = await openRacing(async (on) => {
     const { keys } = securityCollections
     const query = { conditions: [], search: null, sort: [], limit: 1, offset: 0, count: false }
@@ -138,7 +138,7 @@ test('a key that is revoked meanwhile can not be exchanged for a session', async
   expect(await service.keys.list({ user: 'ada' })).toHaveLength(1)
 })
 
-test('a password that is changed meanwhile can not be exchanged for a session', async () => {
+test('a password that is changed meanwhile cannot be exchanged for a session', async () => {
   const { ada, service, state } = await openRacing(async (on) => {
     await on.update(securityCollections.users, [equal('user', 'ada')], { password: 'another' })
   })

@@ -136,7 +136,7 @@ describe.each(everywhere)('work of administration on $name', (on) => {
       'error state: Only a dead or waiting delivery can be retried.',
     ])
     expect(entriesOf(await ada.delete(path))).toEqual([
-      'error -: A delivery that is being sent or was delivered can not be dropped.',
+      'error -: A delivery that is being sent or was delivered cannot be dropped.',
     ])
     const other = `/svc-admin/deliveries/${String(second)}`
     expect(itemOf(await ada.delete(other))).toMatchObject({ id: second, state: 'dead' })

@@ -1,6 +1,6 @@
 /** A source of numbers that a seed determines. */
 export interface Random {
-  /** Returns a whole number from 0 to `limit` - 1. */
+  /** Returns an integer from 0 to `limit` - 1. */
   below(limit: number): number
   /** Returns one of the values. */
   one<Value>(values: readonly Value[]): Value

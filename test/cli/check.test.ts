@@ -62,7 +62,7 @@ test('problems are printed with examples and advice, and the exit code is 1', as
   const { code, output, messages } = await runOn(sql, ['check'])
   expect({ code, output, messages }).toEqual({
     code: 1,
-    output: `shop/orders: ordered must be a real date and time in the form YYYY-MM-DDThh:mm:ss[.fff], without zone, stored as YYYY-MM-DD hh:mm:ss[.fff], but 2 of 3 items have another stored value. With storedAs: 'YYYY-MM-DD[ hh:mm:ss[.fff]]', 2 of 3 values fit. Correct them with SQL, or through the service: it updates and deletes such items.
+    output: `shop/orders: ordered must be a valid date and time in the form YYYY-MM-DDThh:mm:ss[.fff], without a time zone, stored as YYYY-MM-DD hh:mm:ss[.fff], but 2 of 3 items have another stored value. With storedAs: 'YYYY-MM-DD[ hh:mm:ss[.fff]]', 2 of 3 values fit. Correct them with SQL, or through the service: it updates and deletes such items.
   1: '2024-01-01'
   3: '\\x1b[2J'
 `,

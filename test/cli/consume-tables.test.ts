@@ -121,7 +121,7 @@ test('suggests the name of an endpoint that the document does not have', async (
   const { code, messages } = await run(document, '--endpoint', 'listOrder')
   expect(code).toBe(1)
   expect(messages).toContain('has no endpoint listOrder; did you mean listOrders?')
-  expect(messages).toMatch(/The tables of listOrder can not be read from the document\.\n$/)
+  expect(messages).toMatch(/The tables of listOrder cannot be read from the document\.\n$/)
 })
 
 test('rejects a response that is an alternative of itself, as import does', async () => {

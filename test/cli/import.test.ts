@@ -38,7 +38,7 @@ test('an invalid document is rejected with the place of each mistake, and nothin
   expect(code).toBe(1)
   expect(messages).toContain('line 9: #/paths/~1a/$ref: refers to another document')
   expect(messages).toContain('line 12: #/paths/~1b/$ref: refers to nothing\n')
-  expect(messages).toMatch(/rowgate: The document can not be imported\.\n$/)
+  expect(messages).toMatch(/rowgate: The document cannot be imported\.\n$/)
   expect(readdirSync(folder)).toEqual(before)
 })
 

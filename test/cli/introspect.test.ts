@@ -85,12 +85,12 @@ test('what cannot be published is listed with the reason', async () => {
       'names.other: is declared VARCHAR(3), but has longer values',
       'untyped.: left out: its name is empty',
       'untyped.__proto__: left out: its name is reserved by JavaScript',
-      'таблица.Имя: left out: its name differs from that of another column only in case',
+      'таблица.Имя: left out: its name differs from another column only in case',
       'children.missing: reference left out: refers to nowhere, which is not published',
       'children.code: reference left out: refers to null_key, which has no key',
       'children.wrong: reference left out: order has keys of another type',
       'circle_b.a: ON DELETE CASCADE left out: cascades would form a circle',
-      'circle_b.c: ON DELETE SET NULL left out: c can not be null',
+      'circle_b.c: ON DELETE SET NULL left out: c cannot be null',
     ]),
   )
 })
@@ -142,7 +142,7 @@ test('a file that is no definition is not replaced', async () => {
   writeFileSync(join(folder, 'notes.json'), '{ "milk": 1 }')
   const { code, messages } = await run('shop.db', '--out', 'notes.json')
   expect(code).toBe(1)
-  expect(messages).toContain('notes.json exists and can not be compared: ')
+  expect(messages).toContain('notes.json exists and cannot be compared: ')
   expect(text('notes.json')).toBe('{ "milk": 1 }')
 })
 
@@ -168,7 +168,7 @@ test('the application is named after the file, or by an option', async () => {
 
 test.each([
   [['nothing.db'], 1, 'File not found: nothing.db.'],
-  [['text.db'], 1, 'text.db can not be read: file is not a database'],
+  [['text.db'], 1, 'text.db cannot be read: file is not a database'],
   [['shop.db', '--out', 'nowhere/shop.ts'], 1, 'The folder of nowhere/shop.ts does not exist.'],
   [[], 2, 'Missing argument: <database>.'],
   [['shop.db', '--out', 'shop.ts', '--json'], 2, '--json writes JSON'],
@@ -176,7 +176,7 @@ test.each([
   [['shop.db', '--schema', 'sales'], 2, '--schema is for PostgreSQL databases.'],
   [['oracle://u:secret@h/shop'], 2, 'The protocol oracle: is not known.'],
   [['postgres://u:sec:ret@h:1x/shop'], 2, 'The URL of the database is not valid.'],
-  [['postgres://u:secret@127.0.0.1:1/shop'], 1, 'postgres://u@127.0.0.1:1/shop can not be read'],
+  [['postgres://u:secret@127.0.0.1:1/shop'], 1, 'postgres://u@127.0.0.1:1/shop cannot be read'],
 ])('introspect %j fails with %i: %s', async (line, code, message) => {
   const { run, folder } = open()
   writeFileSync(

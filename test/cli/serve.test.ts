@@ -87,7 +87,7 @@ test('where there are users, one of them gives rights', async () => {
   expect((await fetch(`${url}/rest/v1/svc-admin/users`, { headers })).status).toBe(403)
 })
 
-test('a definition keeps its own administration, and can not take the name of it', async () => {
+test('a definition keeps its own administration, and cannot take the name of it', async () => {
   const folder = project()
   const collections = readFileSync(join(folder, 'shop.json'), 'utf8')
   const from = pathToFileURL(join(root, 'src/entries/administration.ts')).href
@@ -199,8 +199,8 @@ test.each([
   [['nothing.json', '--storage', 'shop.db'], 1, 'File not found: nothing.json.'],
   [['shop.json', '--storage', 'nothing.db'], 1, 'File not found: nothing.db.'],
   [['shop.json'], 2, '--storage <database> is required.'],
-  [['shop.json', '--storage', 'shop.db', '--port', 'x'], 2, '--port must be a whole number'],
-  [['odd.json', '--storage', 'shop.db'], 1, 'odd.json can not be read: '],
+  [['shop.json', '--storage', 'shop.db', '--port', 'x'], 2, '--port must be an integer'],
+  [['odd.json', '--storage', 'shop.db'], 1, 'odd.json cannot be read: '],
   [['empty.mjs', '--storage', 'shop.db'], 1, 'empty.mjs exports no applications.'],
 ])('serve %j fails with %i: %s', async (line, code, message) => {
   const folder = project()

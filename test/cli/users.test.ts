@@ -116,7 +116,7 @@ describe('users add', () => {
     [['users', 'add', 'maria', '--attribute-json=a={}'], '--attribute-json must be'],
     [['users', 'add', 'maria', '--attribute-json=a='], '--attribute-json must be'],
     [['users', 'add', 'maria', '--password-stdin'], 'Standard input is empty'],
-    [['users', 'roles', 'maria', '--set=A', '--add=B'], '--set can not be combined'],
+    [['users', 'roles', 'maria', '--set=A', '--add=B'], '--set cannot be combined'],
     [['users', 'roles'], '<user>'],
     [['users', 'disable'], '<user>'],
     [['users', 'remove', '--json'], '<user>'],

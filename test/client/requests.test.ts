@@ -68,7 +68,7 @@ test.each<[string, ClientOptions, RegExp]>([
   ['a key with a line feed', { url: 'https://a.b', key: `${key}\n` }, /header can contain/],
   ['an empty key', { url: 'https://a.b', key: '' }, /key is empty/],
   ['a user with a colon', { url: 'https://a.b', basic: { user: 'a:b', password: key } }, /colon/],
-  ['a time-out of zero', { url: 'https://a.b', timeout: 0 }, /timeout must be a whole number/],
+  ['a time-out of zero', { url: 'https://a.b', timeout: 0 }, /timeout must be an integer/],
   ['a brand of capitals', { url: 'https://a.b', brand: 'Acme' }, /brand/],
 ])('throws for %s, without the credential in the message', (_, options, message) => {
   expect(() => createClient(options)).toThrow(message)

@@ -236,7 +236,7 @@ describe('a response that does not come from a service rejects with INVALID_RESP
   })
 })
 
-test('limits that are not whole numbers are mistakes', () => {
+test('limits that are not integers are mistakes', () => {
   for (const limit of [
     { maxPages: 0 },
     { maxConfirmations: -1 },
@@ -244,6 +244,6 @@ test('limits that are not whole numbers are mistakes', () => {
     { maxResponseBytes: null } as never,
   ])
     expect(() => createClient({ url: 'http://localhost', ...limit })).toThrow(
-      `${Object.keys(limit)[0] ?? ''} must be a whole number`,
+      `${Object.keys(limit)[0] ?? ''} must be an integer`,
     )
 })

@@ -141,7 +141,7 @@ describe.skipIf(missing !== undefined)('services on PostgreSQL under Patroni', (
     expectNothingLost(seen)
   })
 
-  test('reject what they can not know while the address leads to a standby for 3 seconds', async () => {
+  test('reject what they cannot know while the address leads to a standby for 3 seconds', async () => {
     const address = await startProxy(cluster.address)
     ends.push(() => address.stop())
     const led = await open(address)

@@ -36,7 +36,7 @@ describe.each(everywhere)('on $name', (on) => {
     expect(etag).toBe('"5c23bf23e0f3f9ec37499a91a0d42247"')
   })
 
-  test('a field that the caller can not read is no part of the tag', async () => {
+  test('a field that the caller cannot read is no part of the tag', async () => {
     const { get, post } = openDesk(on)
     const { etag } = await post('/notes', note)
     const ofChief = await get('/notes/1', chief)

@@ -34,7 +34,7 @@ export const brokenDeclarations: readonly BrokenProvider[] = [
   },
   ...[1.5, Number.NaN, 2 ** 60, '1'].map((priority) => ({
     defect: `has the priority ${priority}`,
-    fails: ['the priority is a safe whole number'],
+    fails: ['the priority is a safe integer'],
     create: declaring({ priority }),
   })),
   ...[

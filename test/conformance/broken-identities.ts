@@ -132,8 +132,8 @@ export const brokenIdentities: readonly BrokenProvider[] = [
       ),
   },
   {
-    defect: 'reports a user that can not be read as unknown',
-    fails: ['identify rejects if users or keys can not be read'],
+    defect: 'reports a user that cannot be read as unknown',
+    fails: ['identify rejects if users or keys cannot be read'],
     create: () =>
       subjectWith(
         identifying(async (sound, ...given) => {
@@ -213,7 +213,7 @@ export const brokenIdentities: readonly BrokenProvider[] = [
     },
   },
   {
-    defect: 'throws for a value that it can not read',
+    defect: 'throws for a value that it cannot read',
     fails: [neverIssued, inPlace],
     create: () =>
       subjectWith(

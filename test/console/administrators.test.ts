@@ -243,7 +243,7 @@ describeConsole('keys in the console', (open) => {
   test.each([
     ['the browser forbids it', '127.0.0.1'],
     ['the page is not secure', otherHost],
-  ])('selects a new key that can not be copied because %s', async (_, host) => {
+  ])('selects a new key that cannot be copied because %s', async (_, host) => {
     const { service } = await openOffice()
     const { page } = await open(service, { host })
     await page.addInitScript(

@@ -72,7 +72,7 @@ describeConsole('the form of an item', (open) => {
     await page.getByLabel('Price').fill('-1')
     await page.getByLabel('pages').fill('many')
     await page.keyboard.press('Enter')
-    await page.getByText(/^Pages must be a whole number/).waitFor()
+    await page.getByText(/^Pages must be an integer/).waitFor()
     takeRejections(problems, 400)
     await expect.poll(() => hasFocus(page, 'Price')).toBe(true)
     const price = page.getByLabel('Price')
@@ -130,7 +130,7 @@ describeConsole('the form of an item', (open) => {
     takeRejections(problems, 400, 400, 400)
   })
 
-  test('explains why an item that others refer to can not be deleted', async () => {
+  test('explains why an item that others refer to cannot be deleted', async () => {
     const { page, problems } = await openBook(open)
     await page.goto(page.url().replace(first, '#/item/desk/authors/keun'))
     await onScreen(page, 'keun · Irmgard Keun')

@@ -158,7 +158,7 @@ describeConsole('the console of a service that is not available', (open) => {
     takeRejections(problems, 404)
   })
 
-  test('takes the provider of a new key as text if it can not read them', async () => {
+  test('takes the provider of a new key as text if it cannot read them', async () => {
     const { page, problems, service } = await openSignedIn(open)
     await page.route(/svc-admin\/providers/, (route) => route.abort())
     await page.goto(page.url().replace(/#.*|$/, '#/keys/new'))

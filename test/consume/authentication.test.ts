@@ -83,7 +83,7 @@ test.each([
   ],
   ['is empty', () => ''],
   ['is not a string', () => 7 as never],
-  ['can not be a header', () => 'secret\n'],
+  ['cannot be a header', () => 'secret\n'],
 ])('a secret that %s rejects with AUTHENTICATION_FAILED', async (_what, token) => {
   const error = await rejection(getWith({ kind: 'bearer', token }).call({}))
   expect(error).toMatchObject({ code: 'AUTHENTICATION_FAILED', endpoint: 'get' })

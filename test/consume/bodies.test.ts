@@ -316,7 +316,7 @@ describe('a file', () => {
     expect(received).toEqual([])
   })
 
-  test('that can not be read ends the request, with the error as the cause', async () => {
+  test('that cannot be read ends the request, with the error as the cause', async () => {
     async function* broken(): AsyncGenerator<Uint8Array, void, undefined> {
       yield Buffer.from('a')
       throw new Error('The disk is gone.')
@@ -347,7 +347,7 @@ describe('a file', () => {
     expect(() => file('x', options as never)).toThrow(message)
   })
 
-  test('with a stream can not be sent by a second call', async () => {
+  test('with a stream cannot be sent by a second call', async () => {
     const body = file(chunks('ab'))
     await post('application/octet-stream').call({ body })
     expect(await rejection(post('application/octet-stream').call({ body }))).toMatchObject({
@@ -380,7 +380,7 @@ describe('a file', () => {
   ])('in a body of the type %s is named in the error', async (type, body) => {
     const error = await rejection(post(type).call({ body }))
     expect(error).toMatchObject({ code: 'INVALID_INPUT' })
-    expect(error.message).toContain(`body has a file, which ${type} can not have`)
+    expect(error.message).toContain(`body has a file, which ${type} cannot have`)
     expect(received).toEqual([])
   })
 

@@ -219,7 +219,7 @@ test('rejects a schema whose references lead to each other over too many levels'
   })
   expect(shown(endpointOf(jsonSchema(chain(400))))).toEqual({ root: 'id string' })
   expect(() => describeTables(endpointOf(jsonSchema(chain(2_000))))).toThrow(
-    'The schema of the response can not be read: its references, parts and alternatives lead to each other over more than 1000 levels.',
+    'The schema of the response cannot be read: its references, parts and alternatives lead to each other over more than 1000 levels.',
   )
 })
 

@@ -232,7 +232,7 @@ describe('a rule is checked where it is declared', () => {
     [
       'a constant of the wrong type',
       { set: { ...set, age: { value: '1' } } },
-      'set.age: the value must be a whole number',
+      'set.age: the value must be an integer',
     ],
     [
       'a source of the wrong form',
@@ -338,7 +338,7 @@ describe('caller', () => {
     ['b', 'number'],
     ['o', 'text'],
   ] as const)('throws a TypeError without the value if %s is not a %s', (name, type) => {
-    const message = `caller: the value of ${name} can not be converted to ${type}.`
+    const message = `caller: the value of ${name} cannot be converted to ${type}.`
     expect(() => caller(name, type)).toThrow(new TypeError(message))
   })
 

@@ -54,7 +54,7 @@ describe('the error names the place of the number and the option', () => {
     text = json
     const error = await rejection(getWith().call({}))
     expect(error.message).toBe(
-      `The call of get failed: the value at ${place} is a number that a double can not hold; set largeNumbers to 'string' or 'exact' in the endpoint or the connection.`,
+      `The call of get failed: the value at ${place} is a number that a double cannot hold; set largeNumbers to 'string' or 'exact' in the endpoint or the connection.`,
     )
   })
 
@@ -62,7 +62,7 @@ describe('the error names the place of the number and the option', () => {
     text = ' 1e999 '
     const error = await rejection(getWith('exact').call({}))
     expect(error.message).toContain(
-      "it is a number that a double can not hold; set largeNumbers to 'string' in",
+      "it is a number that a double cannot hold; set largeNumbers to 'string' in",
     )
   })
 

@@ -45,7 +45,7 @@ function post(bodyType: string, encoding?: EndpointOptions['encoding']) {
   return endpoint(api, { ...common, body: typed<unknown>(), bodyType, encoding })
 }
 
-describe('the message names the member and the reason where a body can not be sent', () => {
+describe('the message names the member and the reason where a body cannot be sent', () => {
   const cycle: Record<string, unknown> = {}
   cycle['own'] = cycle
   test.each<[string, EndpointOptions['encoding'], unknown, string]>([
@@ -158,7 +158,7 @@ describe('the message of a page names the place', () => {
   })
 })
 
-describe('the message of a token that can not be obtained has the status, and nothing of the response', () => {
+describe('the message of a token that cannot be obtained has the status, and nothing of the response', () => {
   const withToken = (status: number, body: unknown, clientSecret: () => string = () => 's') =>
     rejection(
       endpoint(
@@ -242,7 +242,7 @@ describe('the message of a rule names the field', () => {
     [undefined, 'the row has none'],
     ['abc', 'that of the row does not fit it'],
     [1.5, 'that of the row does not fit it'],
-  ])('of a row above whose items can not be found: %o', async (id, reason) => {
+  ])('of a row above whose items cannot be found: %o', async (id, reason) => {
     const replacing = rule(order, { ...common, replace: 'children' })
     const stored = applyRules(service(), [replacing], { id, lines: [] })
     const error = await rejection(stored)

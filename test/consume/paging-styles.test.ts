@@ -368,7 +368,7 @@ describe('a collection that is listed by POST', () => {
     expect(JSON.stringify(other.searches)).not.toContain('other')
   })
 
-  test('can not have a page that the service states', async () => {
+  test('cannot have a page that the service states', async () => {
     const stage = open({ body: { page: { from: 0 } } })
     await expect(read(stage, {}, { limit: 2 })).rejects.toThrow()
   })

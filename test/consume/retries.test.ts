@@ -144,8 +144,8 @@ describe('the abort of a call', () => {
 })
 
 test.each([
-  [{ timeout: 0 }, /timeout must be a whole number/],
-  [{ timeout: Infinity }, /timeout must be a whole number/],
+  [{ timeout: 0 }, /timeout must be an integer/],
+  [{ timeout: Infinity }, /timeout must be an integer/],
   [{ timeout: 2 ** 40 }, /timeout is too long/],
   [{ maxResponseBytes: -1 }, /maxResponseBytes must be/],
   [{ idempotencykey: 'x' }, /did you mean idempotencyKey/],

@@ -148,7 +148,7 @@ describeContract(
   },
 )
 
-const storeDown = new Error('the store of the limiter can not be reached')
+const storeDown = new Error('the store of the limiter cannot be reached')
 const broken: Limiter = { consume: () => Promise.reject(storeDown) }
 
 describeContract(

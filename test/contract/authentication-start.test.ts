@@ -96,7 +96,7 @@ describe('a service', () => {
 
   test.each([1.5, NaN, Infinity, '1'])('does not start with the priority %s', (priority) => {
     const message = mistakesOf(starting({ security: { ...good, priority } }))
-    expect(message).toMatch(/options\.security\.keys\.priority: must be a whole number/)
+    expect(message).toMatch(/options\.security\.keys\.priority: must be an integer/)
   })
 
   test('lists all mistakes of its providers at once', () => {

@@ -7,7 +7,7 @@ const tenDigits = '9'.repeat(20)
 /** Queries that are rejected with 400. */
 const rejected: readonly (readonly [id: string, ...queries: string[]])[] = [
   [
-    'a $limit that is not a plain whole number',
+    'a $limit that is not a plain integer',
     ...[
       '-1',
       '1.5',
@@ -27,7 +27,7 @@ const rejected: readonly (readonly [id: string, ...queries: string[]])[] = [
     '$limit',
   ],
   [
-    'an $offset that is not a plain whole number',
+    'an $offset that is not a plain integer',
     ...['-1', '1.5', '+5', '', '1e3', tenDigits, '9007199254740992'].map(
       (value) => `$offset=${value}`,
     ),

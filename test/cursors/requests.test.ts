@@ -284,7 +284,7 @@ test.each([
   [{ fields, singleton: true }, 'cursor: needs a key'],
   [
     { key: 'id', fields, events: { Filter: { after: () => undefined } } },
-    'cursor: can not be used with events.Filter.after',
+    'cursor: cannot be used with events.Filter.after',
   ],
   [{ key: 'id', fields, cursor: 'yes' }, 'cursor: must be'],
 ])('the start rejects cursors where they cannot be (%#)', (given, message) => {

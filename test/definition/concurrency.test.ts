@@ -53,7 +53,7 @@ test.each([
   ],
   [
     { ifMatch: 'required', version: 'data' },
-    'concurrency.version: a json field like data can not be a version',
+    'concurrency.version: a json field like data cannot be a version',
   ],
   [
     { ifMatch: 'required', version: 'title' },
@@ -61,7 +61,7 @@ test.each([
   ],
   [
     { ifMatch: 'required', version: 'secret' },
-    'concurrency.version: secret can not be used here: some callers of Filter can not read it (readableBy)',
+    'concurrency.version: secret cannot be used here: some callers of Filter cannot read it (readableBy)',
   ],
 ])('%j is a mistake', (concurrency, mistake) => {
   expect(mistakesOf(concurrency)).toContain(start + mistake)

@@ -73,12 +73,12 @@ test.each<[object, readonly string[]]>([
   expect(mistakesOf(expand)).toEqual(expected)
 })
 
-test('the order of related items reveals no field that some callers can not read', () => {
+test('the order of related items reveals no field that some callers cannot read', () => {
   const sorted = (sort: string) => ({ orders: { from: 'orders', reference: 'customerId', sort } })
   for (const name of ['secret', 'body']) {
     const changed = { customers: { ...customers, expand: sorted(name) }, orders }
     expect(mistakesOf({}, changed)).toEqual([
-      `  - applications.app.collections.customers.expand.orders.sort: ${name} can not be used here because of its type, itemOnly or readableBy`,
+      `  - applications.app.collections.customers.expand.orders.sort: ${name} cannot be used here because of its type, itemOnly or readableBy`,
     ])
   }
 })

@@ -108,7 +108,7 @@ const mistaken: readonly (readonly [
     'at most 15',
   ],
   [
-    'a bound that the stored form can not hold',
+    'a bound that the stored form cannot hold',
     field({ type: 'instant', storedAs: 'unixSeconds', minimum: '2024-01-01T00:00:00.500Z' }),
     'fields.it.minimum',
     'in the form YYYY-MM-DDThh:mm:ssZ',
@@ -129,14 +129,14 @@ const mistaken: readonly (readonly [
     'a bound of a wrong form',
     field({ type: 'date', minimum: '2024-02-30' }),
     'fields.it.minimum',
-    'real day',
+    'valid date',
   ],
   ['a default of a wrong type', field({ type: 'integer', default: '1' }), 'fields.it.default', ''],
   [
     'a default of a wrong form',
     field({ type: 'date', default: 'today' }),
     'fields.it.default',
-    'real day',
+    'valid date',
   ],
   [
     'a default that is too long',

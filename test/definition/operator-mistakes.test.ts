@@ -37,11 +37,11 @@ test.each<[unknown, readonly string[]]>([
   ],
   [
     { extra: ['isNull'] },
-    ['operators.extra: extra can not be filtered, because it is a json field: leave it out'],
+    ['operators.extra: extra cannot be filtered, because it is a json field: leave it out'],
   ],
   [
     { long: ['contains'] },
-    ['operators.long: long can not be filtered, because pages leave it out: leave it out'],
+    ['operators.long: long cannot be filtered, because pages leave it out: leave it out'],
   ],
   [{ name: ['in', 'in'] }, ['operators.name: name each operator once']],
   [
@@ -74,7 +74,7 @@ test('a computed field has no operators', () => {
     upper: { field: { type: 'text' }, needs: ['name'], compute: () => '' },
   }
   expect(mistakesOf({ upper: ['in'] }, { computed })).toEqual([
-    'operators.upper: upper is a computed field, which conditions can not name: leave it out',
+    'operators.upper: upper is a computed field, which conditions cannot name: leave it out',
   ])
 })
 

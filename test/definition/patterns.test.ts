@@ -91,7 +91,7 @@ describe('patterns that can block the process are reported at start', () => {
     ['an exponential one with a named group', '^(?<part>a+)+$', 20, ['super-linear']],
     ['a very long one', `^${'a'.repeat(1_000)}$`, 2_000, ['not-analyzed']],
     [
-      'one that the detector can not parse',
+      'one that the detector cannot parse',
       `^${'('.repeat(400)}a\\k<n>(?<n>b)${')'.repeat(400)}$`,
       20,
       ['not-analyzed'],

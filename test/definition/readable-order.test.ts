@@ -36,12 +36,12 @@ function open(option: keyof typeof order, readers: readonly string[], roles: Rol
 describe.each(['defaultSort', 'requiredFilters'] as const)('%s', (option) => {
   test.each<[string, readonly string[], Roles]>([
     ['no caller can read', [], {}],
-    ['some callers can not read', ['Office'], {}],
-    ['some roles of Filter can not read', ['Office'], { filter: ['Office', 'Sales'] }],
+    ['some callers cannot read', ['Office'], {}],
+    ['some roles of Filter cannot read', ['Office'], { filter: ['Office', 'Sales'] }],
     ['only an event besides Filter restricts', ['Office'], { application: ['Office', 'Sales'] }],
   ])('must not name a field that %s', (_name, readers, roles) => {
     expect(() => open(option, readers, roles)).toThrow(
-      `applications.app.collections.staff.${option}: salary can not be used here`,
+      `applications.app.collections.staff.${option}: salary cannot be used here`,
     )
   })
 

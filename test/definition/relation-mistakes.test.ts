@@ -56,7 +56,7 @@ test.each([
   [
     'a unique json field',
     { fields: { ...sound.fields, it: { type: 'json', unique: true } } },
-    'fields.it.unique: a json field can not be unique',
+    'fields.it.unique: a json field cannot be unique',
   ],
   [
     'onDelete without references',
@@ -100,7 +100,7 @@ test.each([
   [
     'an index on json',
     { fields: { ...sound.fields, it: { type: 'json' } }, index: [['it']] },
-    'index.0: it can not be used here: it is a json field',
+    'index.0: it cannot be used here: it is a json field',
   ],
 ] as const)('rejects %s', (_, change, mistake) => {
   expect(mistakesIn({ ...sound, ...change })).toEqual([mistake])
@@ -167,7 +167,7 @@ test.each([
   [
     'setNull on a required field',
     visits({ type: 'text', required: true, references: 'places', onDelete: 'setNull' }),
-    'visits.fields.placeCode.onDelete: placeCode can not be null: use restrict or cascade',
+    'visits.fields.placeCode.onDelete: placeCode cannot be null: use restrict or cascade',
   ],
   [
     'setNull on a key field',
@@ -175,7 +175,7 @@ test.each([
       key: ['id', 'placeCode'],
       references: [{ fields: ['placeCode'], collection: 'places', onDelete: 'setNull' }],
     }),
-    'visits.references.0.onDelete: placeCode can not be null: use restrict or cascade',
+    'visits.references.0.onDelete: placeCode cannot be null: use restrict or cascade',
   ],
   [
     'a cascade to a collection without key',
@@ -193,7 +193,7 @@ test.each([
   [
     'a reference of a served collection',
     visits({ type: 'text', references: 'places' }, { serve: { filter: () => [] } }),
-    'visits.fields.placeCode.references: a served collection can not have references: leave it out',
+    'visits.fields.placeCode.references: a served collection cannot have references: leave it out',
   ],
   [
     'an unknown effect of a delete',
@@ -210,7 +210,7 @@ test('reports a circle of cascades once', () => {
     fields: { id: integer, other: { type: 'integer', references, onDelete: 'cascade' } },
   })
   expect(mistakesOf({ a: refersTo('b'), b: refersTo('c'), c: refersTo('a') })).toEqual([
-    'a.fields.other.onDelete: cascades can not form a circle (a -> b -> c -> a): use restrict or setNull for one of them',
+    'a.fields.other.onDelete: cascades cannot form a circle (a -> b -> c -> a): use restrict or setNull for one of them',
   ])
 })
 

@@ -61,7 +61,7 @@ const mistaken: readonly (readonly [string, unknown, string, string])[] = [
   ['writers that are no list', field({ writableBy: 'A' }), 'fields.it.writableBy', 'everyone'],
   ['a writer without name', field({ writableBy: [''] }), 'fields.it.writableBy.0', ''],
   [
-    'a key that some can not read',
+    'a key that some cannot read',
     { key: 'id', fields: { id: { type: 'integer', readableBy: ['A'] } } },
     'fields.id.readableBy',
     'the key is in every path',
@@ -137,13 +137,13 @@ const mistaken: readonly (readonly [string, unknown, string, string])[] = [
     'a row rule about json',
     rule({ equal: { extra: 'x' } }),
     'rows.equal.extra',
-    'can not be compared',
+    'cannot be compared',
   ],
   [
     'a row rule about json and an attribute',
     rule({ equal: { extra: { attribute: 'x' } } }),
     'rows.equal.extra',
-    'can not be compared',
+    'cannot be compared',
   ],
   [
     'an attribute without name',

@@ -17,8 +17,8 @@ function saying(error: unknown): Builder {
 }
 
 const bytes = Buffer.from('x')
-const noPackage = 'The builder gave no package.'
-const badName = 'The builder gave a file name with a folder or a control character.'
+const noPackage = 'The builder returned no package.'
+const badName = 'The builder returned a file name with a folder or a control character.'
 const hasFailed = 'The builder has failed.'
 
 const failing: readonly (readonly [string, Builder, string])[] = [

@@ -177,11 +177,11 @@ describeOnStorages('computed fields', (on) => {
     const { ask } = await opened(open)
     expect((await ask('GET', '/people?name=Bo')).body).toMatchObject({
       status: 400,
-      message: 'The field name can not be filtered.',
+      message: 'The field name cannot be filtered.',
     })
     expect((await ask('GET', '/people?$sort=name')).body).toMatchObject({
       status: 400,
-      message: 'The field name can not be sorted.',
+      message: 'The field name cannot be sorted.',
     })
     expect((await ask('GET', '/people?$q=Ada+L')).body.items).toEqual([])
     expect((await ask('GET', '/people?$fields=nope')).status).toBe(400)

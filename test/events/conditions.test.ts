@@ -42,7 +42,7 @@ test('conditions compare stored values, and null finds missing ones', () => {
 
 test.each([
   [{ opn: true }, 'The collection things has no field opn; did you mean open?'],
-  [{ data: 1 }, 'The field data can not be filtered.'],
+  [{ data: 1 }, 'The field data cannot be filtered.'],
   [{ open: undefined }, 'The value of open must be true or false.'],
   [{ open: 'true' }, 'The value of open must be true or false.'],
 ])('the conditions %j are a TypeError', (conditions, message) => {
@@ -66,8 +66,8 @@ test.each([
   [pairs, '1.50', 'A key of pairs has 2 parts.'],
   [things, [1, 2], 'A key of things has 1 parts.'],
   [things, [], 'A key of things has 1 parts.'],
-  [things, '1', 'The value of id must be a whole number within ±(2^53 − 1).'],
-  [things, null, 'The value of id must be a whole number within ±(2^53 − 1).'],
+  [things, '1', 'The value of id must be an integer within ±(2^53 − 1).'],
+  [things, null, 'The value of id must be an integer within ±(2^53 − 1).'],
   [loose, [], 'A key of loose has 0 parts.'],
   [loose, 1, 'A key of loose has 0 parts.'],
 ])('a wrong key is a TypeError (%#)', (collection, key, message) => {
@@ -126,10 +126,10 @@ test('a page has the fields and rows that its caller may read', () => {
 })
 
 test.each([
-  [{ limit: -1 }, 'limit and offset must be whole numbers.'],
-  [{ limit: 1.5 }, 'limit and offset must be whole numbers.'],
-  [{ offset: -1 }, 'limit and offset must be whole numbers.'],
-  [{ offset: '1' }, 'limit and offset must be whole numbers.'],
+  [{ limit: -1 }, 'limit and offset must be integers.'],
+  [{ limit: 1.5 }, 'limit and offset must be integers.'],
+  [{ offset: -1 }, 'limit and offset must be integers.'],
+  [{ offset: '1' }, 'limit and offset must be integers.'],
   [{ sort: 'id' }, 'sort must be a list of field names.'],
   [{ q: 1 }, 'q must be a string.'],
   [{ q: 'k'.repeat(201) }, 'q must have at most 200 characters and no U+0000.'],
@@ -139,7 +139,7 @@ test.each([
     'sort must list distinct field names, each with an optional leading -.',
   ],
   [{ sort: ['idd'] }, 'The collection things has no field idd; did you mean id?'],
-  [{ sort: ['data'] }, 'The field data can not be sorted.'],
+  [{ sort: ['data'] }, 'The field data cannot be sorted.'],
 ])('the options %j are a TypeError', (options, message) => {
   expect(() => pageOf(view, {}, options as never)).toThrow(new TypeError(message))
 })

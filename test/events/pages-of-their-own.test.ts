@@ -156,9 +156,9 @@ describe('a singleton', () => {
 test.each([
   [{ defaultSort: ['nothing'] }, 'defaultSort', 'nothing is not a field'],
   [{ defaultSort: ['id', '-id'] }, 'defaultSort', 'must list distinct field names'],
-  [{ defaultSort: ['scan'] }, 'defaultSort', 'scan can not be used here'],
+  [{ defaultSort: ['scan'] }, 'defaultSort', 'scan cannot be used here'],
   [{ requiredFilters: ['nothing'] }, 'requiredFilters', 'nothing is not a field'],
-  [{ requiredFilters: ['scan'] }, 'requiredFilters', 'scan can not be used here'],
+  [{ requiredFilters: ['scan'] }, 'requiredFilters', 'scan cannot be used here'],
   [{ singleton: true }, 'key', 'leave it out'],
   [{ singleton: true, key: undefined, publishes: ['Insert'] }, 'publishes', "can't publish Insert"],
   [{ key: 'scan' }, 'fields.scan.itemOnly', 'leave it out'],

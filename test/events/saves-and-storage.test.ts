@@ -276,7 +276,7 @@ describe('an error of storage', () => {
     ['duplicate', [], 'Another item of notes has this unique value.', undefined],
     ['invalid', ['size'], 'size is not accepted by the database.', 'size'],
     ['invalid', [], 'A value is not accepted by the database.', undefined],
-    ['duplicate', ['id', 'code'], 'A value that you can not see does not allow this.', undefined],
+    ['duplicate', ['id', 'code'], 'A value that you cannot see does not allow this.', undefined],
   ] as const)('%s of %j is an error of the item', async (kind, fields, message, field) => {
     const outcome = await insert(new StorageError(kind, { fields }))
     expect(outcome).toMatchObject({ type: 'rejected', reason: 'errors', echo: { id: 1 } })

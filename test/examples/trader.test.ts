@@ -96,8 +96,8 @@ describe('an order', () => {
       .collection('sales', 'orders')
       .change({ requiredDate: '2020-01-01', shippedDate: '2020-01-01' }, 10427)
     expect(messagesOf(changed)).toEqual([
-      'The goods can not be required before they are ordered.',
-      'The goods can not be shipped before they are ordered.',
+      'The goods cannot be required before they are ordered.',
+      'The goods cannot be shipped before they are ordered.',
     ])
   })
 

@@ -127,7 +127,7 @@ describeForCallers('$expand', (on) => {
     ])
   })
 
-  on('rejects what it can not mean', async (open) => {
+  on('rejects what it cannot mean', async (open) => {
     const stage = await planted(open)
     const message = async (path: string) => {
       const { status, text: body } = await stage.ask(auditor, 'GET', path)

@@ -96,7 +96,7 @@ testSchemas(databases.MariaDB, {
     done: { 'in-my-isam': reads, 'in-memory': reads, 'in-aria': reads, titles: reads },
     notes: ['in_Aria: read-only: it is kept by the engine Aria, which has no transactions'],
   },
-  'what a definition can not express': {
+  'what a definition cannot express': {
     create: [
       'create table a (id int primary key, b int, raw longblob)',
       'create table b (id int primary key, a int, code varchar(5) not null unique, foreign key (a) references a (id) on delete cascade)',
@@ -117,7 +117,7 @@ testSchemas(databases.MariaDB, {
         (2, 'b', '2024-03-10 09:30:00', null, null, null, 1, 'null', null, null, null, null)`,
     ],
   },
-  'views that work, and some that can not be read': {
+  'views that work, and some that cannot be read': {
     create: [
       'create table words (word varchar(20) primary key, size int)',
       `insert into words values ('a', 1), ('b', 2)`,

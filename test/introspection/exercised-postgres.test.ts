@@ -101,7 +101,7 @@ testSchemas(databases.PostgreSQL, {
       'alter table children add constraint kept foreign key (parent) references parents on delete set null not valid',
     ],
   },
-  'what a definition can not express': {
+  'what a definition cannot express': {
     create: [
       'create table a (id int primary key, b int, raw bytea)',
       'create table b (id int primary key, a int references a on delete cascade, code varchar(5) not null unique)',
@@ -130,7 +130,7 @@ testSchemas(databases.PostgreSQL, {
     ],
     done: { moments: ['Filter', 'Update', 'Delete'] },
   },
-  'views that work, and some that can not be read': {
+  'views that work, and some that cannot be read': {
     create: [
       'create table words (word text primary key, size int)',
       `insert into words values ('a', 1), ('b', 2)`,

@@ -57,7 +57,7 @@ testSchemas(databases.SQLite, {
     ],
     others: { 'docs.doc': ['{"name":"c"}'] },
   },
-  'foreign keys that can not be checked': {
+  'foreign keys that cannot be checked': {
     create: [
       'pragma foreign_keys = off',
       'create table parents (id integer primary key, code text)',
@@ -72,7 +72,7 @@ testSchemas(databases.SQLite, {
     },
     notes: ['orphans: no insert and no delete: '],
   },
-  'what a definition can not express': {
+  'what a definition cannot express': {
     create: [
       'create table a (id integer not null primary key, b integer references b (id) on delete cascade, raw blob)',
       'create table b (id integer not null primary key, a integer references a (id) on delete cascade, code text not null unique)',
@@ -93,7 +93,7 @@ testSchemas(databases.SQLite, {
         (2, 'b', '2024-03-10 09:30:00', null, null, 1, 'null', null, null)`,
     ],
   },
-  'views that work, and some that can not be read': {
+  'views that work, and some that cannot be read': {
     create: [
       'create table words (word text not null primary key, size integer)',
       `insert into words values ('a', 1), ('b', 2)`,

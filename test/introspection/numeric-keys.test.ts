@@ -51,7 +51,7 @@ async function open(change: (fields: Record<string, Field>) => void) {
 }
 
 describe.skipIf(missing !== undefined)('keys and references of the type numeric', () => {
-  test('are whole numbers, whatever zeros follow their digits', async () => {
+  test('are integers, whatever zeros follow their digits', async () => {
     const { get, save, problems, run } = await open(() => undefined)
     expect(await problems()).toEqual([])
     expect(await get('parts')).toMatchObject({

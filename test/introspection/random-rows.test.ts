@@ -55,7 +55,7 @@ async function useDatabase(
     await service.ready()
     // A unique column may be the key, and have the empty string.
     const problems = await service.inspect()
-    expect(problems.filter(({ message }) => !message.includes('can not be in a path'))).toEqual([])
+    expect(problems.filter(({ message }) => !message.includes('cannot be in a path'))).toEqual([])
     for (const [name, definition] of Object.entries(collections)) {
       const collection = collectionOf(service, name, definition)
       const own = tables.find((table) => table.name === collection.table)

@@ -64,7 +64,7 @@ describe('a SQLite file in UTF-16', () => {
     expect(await service.inspect()).toMatchObject([{ kind: 'table', message }])
     expect(await runAlone(['introspect', 'shop.db'], { workingFolder })).toMatchObject({
       code: 1,
-      messages: `rowgate: shop.db can not be read: ${message}\n`,
+      messages: `rowgate: shop.db cannot be read: ${message}\n`,
     })
   })
 })

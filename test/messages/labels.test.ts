@@ -78,7 +78,7 @@ test('messages about keys, references, unique fields and missing values use labe
     'Title is required.',
   ])
   expect(messagesOf(await client.post('/app/events/1', { id: 2 }))).toEqual([
-    'Number is the key of the item and can not be changed.',
+    'Number is the key of the item and cannot be changed.',
   ])
 })
 
@@ -126,7 +126,7 @@ test('a message with the value of a field that the caller cannot read is neutral
     return (await events.insert(values)).validations
   }
   expect(await insertAs([])).toEqual([
-    { message: 'A value that you can not see does not allow this.', severity: 'error' },
+    { message: 'A value that you cannot see does not allow this.', severity: 'error' },
   ])
   expect(await insertAs(['staff'])).toEqual([
     { message: 'The code is x.', severity: 'error', field: 'title' },

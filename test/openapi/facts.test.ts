@@ -54,7 +54,7 @@ test('a list has its columns, sizes of pages, order and searched fields', () => 
   })
 })
 
-test('a field has its type, and what its schema can not express', () => {
+test('a field has its type, and what its schema cannot express', () => {
   expect(ofFields('ThingsInsert')).toEqual({
     id: { type: 'uuid', description: 'Its number.', generated: 'uuid' },
     name: { type: 'text', unique: true },
@@ -110,7 +110,7 @@ const secret = defineCollection({
   },
 })
 
-test('the field that names an item is left out for callers who can not read it', () => {
+test('the field that names an item is left out for callers who cannot read it', () => {
   const titleFor = (roles: readonly string[]): unknown =>
     readDocument({ applications: { shop: { collections: { secret } } } }, { roles }).operation(
       'get',
@@ -150,8 +150,6 @@ test('titleField must name a field that lists contain', () => {
       security: openAccess(),
     })
   expect(() => create('nmae')).toThrow('things.titleField: nmae is not a field; the fields are')
-  expect(() => create('long')).toThrow(
-    'things.titleField: long can not be used here because of its',
-  )
+  expect(() => create('long')).toThrow('things.titleField: long cannot be used here because of its')
   expect(() => create('day')).not.toThrow()
 })

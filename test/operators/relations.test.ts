@@ -263,7 +263,7 @@ test.each<[object, readonly string[]]>([
   [
     { operators: { 'customer.city': ['eq'] }, publishes: ['Insert'] },
     [
-      'operators.customer.city: things does not publish Filter, so clients can not read it: leave it out',
+      'operators.customer.city: things does not publish Filter, so clients cannot read it: leave it out',
     ],
   ],
   [
@@ -282,7 +282,7 @@ test.each<[object, readonly string[]]>([
   expect(mistakesIn({ key: 'id', fields, relations, ...given })).toEqual(mistakes)
 })
 
-test('storages of their own can not be joined by a condition', async () => {
+test('storages of their own cannot be joined by a condition', async () => {
   const { service } = openService({
     applications: { app: { collections } },
     storage: mount({ 'app/customers': memoryStorage(), '*': memoryStorage() }),

@@ -140,11 +140,11 @@ const inexact = ', in canonical form.'
 
 test.each<[query: string, message: string]>([
   ['price.gte=10', 'The parameter price.gte must be a decimal number'],
-  ['size.gte=abc', 'The parameter size.gte must be a whole number'],
+  ['size.gte=abc', 'The parameter size.gte must be an integer'],
   ['size.gte=05', inexact],
   ['size.gte=%2B5', inexact],
   ['size.gte=', inexact],
-  ['size.in=1&size.in=x', 'The parameter size.in must be a whole number'],
+  ['size.in=1&size.in=x', 'The parameter size.in must be an integer'],
   ['size.in=1,2', inexact],
   ['isNew.ne=1', 'The parameter isNew.ne must be'],
   ['day.lt=2023-02-29', 'The parameter day.lt must be'],

@@ -205,7 +205,7 @@ test('equal values have equal canonical JSON, and other values do not', () => {
   expect(of('{"10":1,"2":1.0}')).toBe(of('{"2":1,"10":1}'))
 })
 
-/** Returns a number as a fraction of whole numbers. */
+/** Returns a number as a fraction of integers. */
 function exactValue(text: string): string {
   const [, sign = '', whole = '', fraction = '', power = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []

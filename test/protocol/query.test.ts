@@ -116,7 +116,7 @@ test('a parameter without a name is rejected as such', () => {
 })
 
 test.each([
-  ['$limit=x', 'The parameter $limit must be a whole number in plain digits.'],
+  ['$limit=x', 'The parameter $limit must be an integer in plain digits.'],
   ['$sort=a,a', 'The parameter $sort must list distinct field names, each with an optional'],
   ['$Limit=1', 'Unknown query parameter: $Limit.'],
   ['a=%zz', 'The query is not valid percent-encoded UTF-8.'],

@@ -80,7 +80,7 @@ test('a default function that returns an invalid value is a TypeError', () => {
       {},
       noon,
     ),
-  ).toThrow(new TypeError('The value of size must be a whole number within ±(2^53 − 1).'))
+  ).toThrow(new TypeError('The value of size must be an integer within ±(2^53 − 1).'))
   expect(() =>
     completeRow(
       withDefault(() => 10),

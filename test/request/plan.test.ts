@@ -271,7 +271,7 @@ test('an Update has its checked values and the conditions of its rows', () => {
 test('an integer that was rounded is an error of Insert and Update', () => {
   const rounded = { ...body, rounded: new Set(['id', 'title']) }
   const query = itemOf(whole, '')
-  const faults = [{ field: 'id', message: 'id must be a whole number within ±(2^53 − 1).' }]
+  const faults = [{ field: 'id', message: 'id must be an integer within ±(2^53 − 1).' }]
   expect(
     planEvent('Insert', { view: whole, caller: system, key: undefined }, query, rounded),
   ).toMatchObject({

@@ -50,7 +50,7 @@ test('a fraction of zero is not canonical in keys and conditions', () => {
     const equal = (text: string) =>
       resolveConditions(times, { conditions: new Map([['at', text]]) })
     expect(equal(at)).toEqual([{ field: 'at', is: 'equal', value: at }])
-    expect(() => equal(zero)).toThrow('at must be a real date and time')
+    expect(() => equal(zero)).toThrow('at must be a valid date and time')
   }
 })
 
@@ -82,7 +82,7 @@ test('a sort order without a key ends with every field that can be sorted', () =
 test('a sort order names known fields that can be sorted', () => {
   const sort = (field: string) => () => resolveSort(visits, [{ field, descending: false }])
   expect(sort('nope')).toThrow('Unknown field in $sort: nope.')
-  expect(sort('data')).toThrow('The field data can not be sorted.')
+  expect(sort('data')).toThrow('The field data cannot be sorted.')
   expect(sort('nope')).toThrow(expect.objectContaining({ code: 'MALFORMED_QUERY' }))
   const mistakes = {
     unknownField: (_: unknown, name: string, parameter: string) =>
@@ -132,14 +132,10 @@ test('conditions compare stored values, and an empty string finds missing values
 
 test.each([
   ['citty', 'Bonn', 'Unknown query parameter: citty.'],
-  ['data', '1', 'The field data can not be filtered.'],
-  ['data', '', 'The field data can not be filtered.'],
+  ['data', '1', 'The field data cannot be filtered.'],
+  ['data', '', 'The field data cannot be filtered.'],
   ['open', 'yes', 'The parameter open must be true or false, in canonical form.'],
-  [
-    'day',
-    '2024-2-1',
-    'The parameter day must be a real day in the form YYYY-MM-DD, in canonical form.',
-  ],
+  ['day', '2024-2-1', 'The parameter day must be a valid date (YYYY-MM-DD), in canonical form.'],
 ])('the condition %s=%s is rejected', (name, value, message) => {
   expect(() => resolveConditions(visits, { conditions: new Map([[name, value]]) })).toThrow(
     expect.objectContaining({ code: 'MALFORMED_QUERY', message }),
@@ -149,7 +145,7 @@ test.each([
 test('a field that can be filtered is accepted as a condition', () => {
   const [city, , , , data] = visits.fields
   expect(() => requireFilterable(city as never, clientMistakes)).not.toThrow()
-  expect(() => requireFilterable(data as never, clientMistakes)).toThrow('can not be filtered')
+  expect(() => requireFilterable(data as never, clientMistakes)).toThrow('cannot be filtered')
 })
 
 test('a page size is the default, the given one, or the maximum', () => {

@@ -103,7 +103,7 @@ test('the key of the path may be repeated in a body, but not changed', () => {
     checkSubmitted(things, { id: '0a000000-0000-4000-8000-00000000000c' }, key).faults,
   ).toEqual([
     {
-      message: 'id is the key of the item and can not be changed.',
+      message: 'id is the key of the item and cannot be changed.',
       severity: 'error',
       field: 'id',
     },
@@ -128,15 +128,15 @@ test('at most 100 unknown fields are listed', () => {
   expect(fields).toEqual(Object.keys(body).slice(0, 100))
 })
 
-test('a rounded number is an error of fields for whole numbers', () => {
+test('a rounded number is an error of fields for integers', () => {
   const mixed = publishCollection('app', 'mixed', {
     fields: { count: integer(), large: bigint(), ratio: double(), data: json() },
   })
   const body = { count: 1, large: 2, ratio: 0.5, data: 4, nope: 5 }
   const { faults, values } = checkSubmitted(mixed, body, [], new Set(Object.keys(body)))
   expect(faults.map(({ message }) => message)).toEqual([
-    'count must be a whole number within ±(2^53 − 1).',
-    'large must be a 64-bit whole number, written as a string of digits.',
+    'count must be an integer within ±(2^53 − 1).',
+    'large must be a 64-bit integer, written as a string of digits.',
     'Unknown field: nope.',
   ])
   expect(values).toEqual({ ratio: 0.5, data: '4' })

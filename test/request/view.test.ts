@@ -157,7 +157,7 @@ const entry = { message: 'The salary is 5.', severity: 'error', field: 'salary' 
 const id = { ...entry, field: 'id' }
 const unknown = { ...entry, field: 'nope' }
 const { field: _, ...general } = entry
-const hidden = { severity: 'error', message: 'A value that you can not see does not allow this.' }
+const hidden = { severity: 'error', message: 'A value that you cannot see does not allow this.' }
 
 test('entries about hidden fields are neutral, and information about them is left out', () => {
   const view = viewOf(people, caller())

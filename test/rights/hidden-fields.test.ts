@@ -25,7 +25,7 @@ const fields = {
 } as const satisfies Fields
 const people = defineCollection({ key: 'id', fields })
 const names = ['secret', 'score', 'file', 'none'] as const
-const unseen = { message: 'A value that you can not see does not allow this.', severity: 'error' }
+const unseen = { message: 'A value that you cannot see does not allow this.', severity: 'error' }
 
 describeForCallers('a field that names its readers only', (on) => {
   on('is an unknown field to all others', async (open) => {

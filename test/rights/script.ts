@@ -19,7 +19,7 @@ const size = fc.option(fc.constantFrom(5, 0, -1, 55, 9007199254740991, -90071992
 /** Values of the fields that the caller may read and write. */
 export const openValues = fc.record({ name: word, size, note: word })
 
-/** Values of the fields that the caller can not see. */
+/** Values of the fields that the caller cannot see. */
 export const hiddenValues = fc.record({
   secret: word,
   score: size,

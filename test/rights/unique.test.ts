@@ -38,7 +38,7 @@ test.each([
   expect(rejected.status).toBe(400)
   expect(rejected.text).not.toMatch(/secret|hidden|same/)
   expect(rejected.body.validations).toEqual([
-    { message: 'A value that you can not see does not allow this.', severity: 'error' },
+    { message: 'A value that you cannot see does not allow this.', severity: 'error' },
   ])
   expect((await insert(auditor, 2)).text).toContain('secret')
   if (columns === 'name, hidden') {
@@ -78,7 +78,7 @@ test.each([
   const rejected = await insert(clerk)
   expect(rejected.status, rejected.text).toBe(400)
   expect(rejected.body.validations).toEqual([
-    { message: 'A value that you can not see does not allow this.', severity: 'error' },
+    { message: 'A value that you cannot see does not allow this.', severity: 'error' },
   ])
   expect((await insert(auditor)).text).toContain('secret')
   await service.close()

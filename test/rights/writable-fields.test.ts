@@ -18,7 +18,7 @@ interface Shape {
   readonly key: 'id'
 }
 
-const unseen = 'A value that you can not see does not allow this.'
+const unseen = 'A value that you cannot see does not allow this.'
 
 /** The fields that a failed save names, in their order; null for one that it does not name. */
 function namedBy(answer: Answer): readonly (string | null)[] {

@@ -24,7 +24,7 @@ test('the message for a shape has its rule', () => {
   expect([line(1, 5), flag, priority, minutes(1)].map(messageOf)).toEqual([
     'must be a string of 1 to 5 characters without control characters',
     'must be true or false',
-    'must be a whole number',
+    'must be an integer',
     'must be a whole number of minutes, at least 1',
   ])
 })

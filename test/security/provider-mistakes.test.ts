@@ -31,8 +31,8 @@ test.each([
   [{ name: undefined }, 'options.security: a provider has no name; give it a string'],
   [{ name: '' }, 'options.security: a provider has no name; give it a string'],
   [{ name: ['X'] }, 'options.security: a provider has no name; give it a string'],
-  [{ name: 'X', priority: 1.5 }, 'options.security.X.priority: must be a whole number'],
-  [{ name: 'X', priority: undefined }, 'options.security.X.priority: must be a whole number'],
+  [{ name: 'X', priority: 1.5 }, 'options.security.X.priority: must be an integer'],
+  [{ name: 'X', priority: undefined }, 'options.security.X.priority: must be an integer'],
   [
     { name: 'X', challenge: undefined },
     'options.security.X: needs a challenge for WWW-Authenticate, such as Bearer',

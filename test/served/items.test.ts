@@ -58,7 +58,7 @@ test.each([[null], [undefined], [1], ['x'], [[]], [[item]]])('%j is not an item'
 
 test.each([
   [{ title: undefined }, 'an item without title; it must be null if there is no value'],
-  [{ id: null }, 'an item whose id is not valid; it must be a whole number within ±(2^53 − 1)'],
+  [{ id: null }, 'an item whose id is not valid; it must be an integer within ±(2^53 − 1)'],
   [{ open: 'x' }, 'an item whose open is not valid; it must be true or false'],
 ])('an item with %j is not valid', (change, what) => {
   expect(() => returnedRow(things, 'update', { ...item, ...change })).toThrow(

@@ -238,7 +238,7 @@ describe('the transaction of another event', () => {
     expect((await client.post('/app/stored', { id: 7 })).status).toBe(500)
     expect(reports).toMatchObject([{ type: 'handler-failed', name: 'before' }])
     const problem = String((reports[0] as { error: unknown }).error)
-    expect(problem).toContain(`of app/things can not take part in a transaction`)
+    expect(problem).toContain(`of app/things cannot take part in a transaction`)
     expect(problem).toContain('service.as(...)')
     expect(rows.size).toBe(0)
     const { items } = await service.as(system).collection('app', 'stored').filter()
@@ -252,7 +252,7 @@ describe('the transaction of another event', () => {
     await own.transaction(async ({ collection }) => {
       expect((await collection('app', 'things').filter()).items).toHaveLength(1)
       await expect(collection('app', 'things').insert({ id: 2 })).rejects.toThrow(
-        'can not take part in a transaction',
+        'cannot take part in a transaction',
       )
       await collection('app', 'notes').insert({ id: 1 })
     })

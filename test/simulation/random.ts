@@ -15,7 +15,7 @@ export class Random {
   /** Returns a number from 0 to below 1. */
   readonly next = (): number => this.#bits() / 2 ** 32
 
-  /** Returns a whole number from 0 to below `limit`. */
+  /** Returns an integer from 0 to below `limit`. */
   below(limit: number): number {
     return Math.floor(this.next() * limit)
   }

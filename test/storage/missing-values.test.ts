@@ -107,7 +107,7 @@ describe.each([...storages, ...inServers])('an inspection on $name', (storage) =
       ['unfit', ['word', 'number'], 2],
     ])
     expect(problems[0]?.message).toBe(
-      `word: the key of 4 of 8 items can not be in a path, because a part is empty, a dot segment or has a comma, or because it is longer than ${longest.length} bytes, percent-encoded. Pages have these items, but no request reads, updates or deletes one of them. Change the keys with SQL.`,
+      `word: the key of 4 of 8 items cannot be in a path, because a part is empty, a dot segment or has a comma, or because it is longer than ${longest.length} bytes, percent-encoded. Pages have these items, but no request reads, updates or deletes one of them. Change the keys with SQL.`,
     )
     expect(problems.flatMap(({ examples }) => examples).toSorted()).toEqual(
       expect.arrayContaining(['.', '..', 'a,b, 1']),

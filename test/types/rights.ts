@@ -73,7 +73,7 @@ export const misspelt = text({ readableFor: ['Chief'] })
 export const wrongAnswer = defineCollection(data, { rows: () => ({ nope: 1 }) })
 // @ts-expect-error a value of another type in the result of a row rule
 export const wrongAnswerType = defineCollection(data, { rows: () => ({ region: 1 }) })
-// @ts-expect-error a row rule can not be asynchronous
+// @ts-expect-error a row rule cannot be asynchronous
 export const wrongPromise = defineCollection(data, { rows: async () => true })
 // @ts-expect-error a row rule must return a value
 export const wrongSilence = defineCollection(data, { rows: () => undefined })

@@ -6,7 +6,7 @@ const yes: Option = { name: 'yes', description: 'Do not ask for confirmation' }
 const expiresIn: Option = {
   name: 'expires-in',
   value: 'minutes',
-  description: 'Minutes until the key expires (default: that of the provider)',
+  description: 'Minutes until the key expires (default: set by the provider)',
 }
 
 /** The commands `rowgate keys ...`. */

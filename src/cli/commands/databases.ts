@@ -4,7 +4,7 @@ import type { Command } from '../command.ts'
 const schema: Option = {
   name: 'schema',
   value: 'name',
-  description: 'The schema of a PostgreSQL database (default: that of the connection)',
+  description: 'The schema of a PostgreSQL database (default: set by the connection)',
 }
 const storage: Option = {
   name: 'storage',

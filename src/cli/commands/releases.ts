@@ -34,12 +34,12 @@ export const releaseCommands: readonly Command[] = [
       {
         name: 'version',
         value: 'text',
-        description: 'The version (default: that of the solution)',
+        description: 'The version (default: set by the solution)',
       },
       {
         name: 'notes',
         value: 'text',
-        description: 'The release notes (default: those of the solution)',
+        description: 'The release notes (default: set by the solution)',
       },
       { name: 'snapshot', description: 'Take a snapshot first' },
       { name: 'wait', description: 'Wait until the build has ended' },

@@ -21,7 +21,7 @@ export const serviceCommands: readonly Command[] = [
         value: 'file',
         description: 'The .json or .yaml file to write; it is replaced',
       },
-      { name: 'title', value: 'title', description: 'Default: that of the page of openapi()' },
+      { name: 'title', value: 'title', description: 'Default: the title of openapi()' },
       { name: 'application', value: 'name', description: 'Only this application' },
       {
         name: 'role',

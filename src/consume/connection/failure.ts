@@ -46,7 +46,7 @@ function codeOfFailure(code: string | undefined): CallErrorCode {
 
 function detailOf(kind: CallErrorCode, code: string | undefined): string | undefined {
   if (code === uncheckedAddresses)
-    return 'Bun can not check addresses: set allowPrivateAddresses to true, or give a fetch'
+    return 'Bun cannot check addresses: set allowPrivateAddresses to true, or give a fetch'
   if (kind === 'RESPONSE_NOT_JSON') return 'the compressed response is damaged'
   if (code === undefined || (kind !== 'CONNECTION_FAILED' && kind !== 'TLS_FAILED'))
     return undefined

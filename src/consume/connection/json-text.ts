@@ -56,7 +56,7 @@ export function parseResponse(text: string, limits: JsonLimits): ParsedJson {
 export function largeNumberAdvice(place: string, largeNumbers: LargeNumbers): string {
   const where = place === '' ? 'it' : `the value at ${place}`
   const options = largeNumbers === 'exact' ? "'string'" : "'string' or 'exact'"
-  return `${where} is a number that a double can not hold; set largeNumbers to ${options}`
+  return `${where} is a number that a double cannot hold; set largeNumbers to ${options}`
 }
 
 interface Scan {

@@ -11,7 +11,7 @@ export class OpenApiError extends Error {
 
   constructor(mistakes: readonly Mistake[]) {
     const lines = mistakes.map(({ place, advice }) => `  - ${place}: ${advice}`)
-    super(`The document can not be imported:\n${lines.join('\n')}`)
+    super(`The document cannot be imported:\n${lines.join('\n')}`)
     this.mistakes = mistakes
   }
 }

@@ -58,12 +58,12 @@ function problemOf(
   if (location === 'cookie') return 'is a cookie'
   if (!['path', 'query', 'header'].includes(location))
     return `is in ${location === '' ? 'no place' : `the place ${location}`}, which is not supported`
-  if (location === 'header' && !isHeaderName(name)) return 'has a name that a header can not have'
+  if (location === 'header' && !isHeaderName(name)) return 'has a name that a header cannot have'
   if (location === 'header' && isSetForEachRequest(name))
     return 'is a header that is set for each request'
   if (location === 'path' && !/^[A-Za-z_][\w.-]*$/.test(name))
-    return 'has a name that a path template can not have'
-  if (name === '__proto__') return 'has a name that an object can not have'
+    return 'has a name that a path template cannot have'
+  if (name === '__proto__') return 'has a name that an object cannot have'
   if (parameter['content'] !== undefined) return 'is sent as content'
   if (type === undefined) return 'is neither a string, a number, a boolean nor a list of them'
   const style = stringOf(parameter['style']) ?? ''

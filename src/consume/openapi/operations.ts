@@ -57,7 +57,7 @@ export function operationsOf(document: DocumentObject, work: Work): FoundOperati
       if (item[method] !== undefined)
         notes.push({
           place: pointerOf(method),
-          advice: 'left out, endpoints can not have its method',
+          advice: 'left out, endpoints cannot have its method',
         })
     return methods.flatMap((method) => {
       if (item[method] === undefined) return []
@@ -189,7 +189,7 @@ function templateMistake(path: string): string | undefined {
     pathTemplate(path)
     return undefined
   } catch {
-    return 'its path contains characters that a path template can not have'
+    return 'its path contains characters that a path template cannot have'
   }
 }
 

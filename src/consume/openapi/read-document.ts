@@ -23,7 +23,7 @@ export async function readDocument(file: string): Promise<DocumentSource> {
     return { source, document: objectOf(value) }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    throw new OpenApiError([{ place: '#', advice: `can not be read: ${message}` }])
+    throw new OpenApiError([{ place: '#', advice: `cannot be read: ${message}` }])
   }
 }
 

@@ -108,6 +108,6 @@ function endUnfitDeliveries(
     report: (error) => {
       report({ type: 'outbox-unavailable', error })
     },
-    cannot: 'The delivery can not be changed.',
+    cannot: 'The delivery cannot be changed.',
   })
 }

@@ -203,7 +203,7 @@ function totalIn({ endpoint, total }: CompleteList, body: unknown): number {
   const found = valueAt(body, total?.path ?? '')
   if (Number.isSafeInteger(found) && (found as number) >= 0) return found as number
   throw new CallError('INVALID_RESPONSE', endpoint.name, {
-    detail: 'the total is not a whole number',
+    detail: 'the total is not an integer',
   })
 }
 

@@ -46,7 +46,7 @@ function converted(name: string, value: unknown, type: keyof CallerTypes): unkno
   if (!callerTypes.includes(type)) {
     throw new TypeError(`caller: the type of ${name} must be one of ${callerTypes.join(', ')}.`)
   }
-  throw new TypeError(`caller: the value of ${name} can not be converted to ${type}.`)
+  throw new TypeError(`caller: the value of ${name} cannot be converted to ${type}.`)
 }
 
 const conversions: { readonly [Type in keyof CallerTypes]: (value: unknown) => unknown } = {

@@ -126,7 +126,7 @@ export class SchemaReader {
 
 function tooDeep(): TablesError {
   const what = `its references, parts and alternatives lead to each other over more than ${maxDepth} levels`
-  return new TablesError('TOO_DEEP', `The schema of the response can not be read: ${what}.`)
+  return new TablesError('TOO_DEEP', `The schema of the response cannot be read: ${what}.`)
 }
 
 /** Returns what the keywords of one schema state. */

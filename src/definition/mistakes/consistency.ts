@@ -116,7 +116,7 @@ function checkKey(collection: CollectionDefinition): readonly Mistake[] {
     } else if (!fieldTypes[field.type].filterable || field.type === 'double') {
       mistakes.push({
         place: 'key',
-        advice: `a ${field.type} field like ${name} can not be in a key`,
+        advice: `a ${field.type} field like ${name} cannot be in a key`,
       })
     }
   }

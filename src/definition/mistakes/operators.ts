@@ -41,7 +41,7 @@ function fieldMistakes(
   const field = fieldOf(fields, name)
   if (field === undefined) {
     return Object.hasOwn(computed, name)
-      ? [`${name} is a computed field, which conditions can not name: leave it out`]
+      ? [`${name} is a computed field, which conditions cannot name: leave it out`]
       : [`${name} is not a field; ${suggestion(name, Object.keys(fields), 'fields')}`]
   }
   return unfitMistakes(field, name, given, operatorsFor(field))
@@ -55,7 +55,7 @@ function unfitMistakes(
 ): readonly string[] {
   if (operatorsFor(field).length === 0) {
     const why = field.itemOnly === true ? 'pages leave it out' : `it is a ${field.type} field`
-    return [`${name} can not be filtered, because ${why}: leave it out`]
+    return [`${name} cannot be filtered, because ${why}: leave it out`]
   }
   const unfit = given.filter((operator) => !fitting.includes(operator))
   const repeated = new Set(given).size < given.length ? ['name each operator once'] : []
@@ -132,7 +132,7 @@ function targetMistakes(
   if (mistake !== undefined) return [mistake.advice]
   const published = to.publishes ?? publishableEvents(to)
   if (!published.includes('Filter'))
-    return [`${target} does not publish Filter, so clients can not read it: leave it out`]
+    return [`${target} does not publish Filter, so clients cannot read it: leave it out`]
   // A handler may hide items, and is not part of a condition.
   const { before, after } = to.events?.Filter ?? {}
   return before === undefined && after === undefined

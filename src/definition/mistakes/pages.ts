@@ -72,7 +72,7 @@ function fieldMistakes(
     const advice =
       fieldOf(fields, name) === undefined
         ? `${name} is not a field; the fields are ${listed(Object.keys(fields))}`
-        : `${name} can not be used here because of its type or itemOnly`
+        : `${name} cannot be used here because of its type or itemOnly`
     return { place, advice }
   })
 }
@@ -102,7 +102,7 @@ function cursorMistakes({ cursor, key, events }: CollectionDefinition): readonly
   }
   if (events?.Filter?.after !== undefined) {
     const advice =
-      'can not be used with events.Filter.after: a cursor contains the values by which a page is sorted, which the handler may change'
+      'cannot be used with events.Filter.after: a cursor contains the values by which a page is sorted, which the handler may change'
     mistakes.push({ place: 'cursor', advice })
   }
   return mistakes
@@ -150,6 +150,6 @@ export function unreadableOrder(
     .filter(([, field]) => !isReadable(field))
     .map(([place, field]) => ({
       place,
-      advice: `${field} can not be used here: some callers of Filter can not read it (readableBy)`,
+      advice: `${field} cannot be used here: some callers of Filter cannot read it (readableBy)`,
     }))
 }

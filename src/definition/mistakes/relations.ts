@@ -31,7 +31,7 @@ export function groupMistakes(collection: CollectionDefinition): readonly Mistak
     const place = `fields.${name}.unique`
     if (isServed(collection)) add(place, 'a served collection has no table: leave it out')
     else if (fieldTypes[field.type].filterable) addUnique([name], place)
-    else add(place, `a ${field.type} field can not be unique`)
+    else add(place, `a ${field.type} field cannot be unique`)
   }
   for (const [option, groups] of Object.entries({ unique, index })) {
     if (groups.length > 0 && isServed(collection))
@@ -58,7 +58,7 @@ function namesMistakes(
     if (field === undefined)
       wrong.push(`${name} is not a field; ${nearest(name, fields, 'fields')}`)
     else if (!fieldTypes[field.type].filterable)
-      wrong.push(`${name} can not be used here: it is a ${field.type} field`)
+      wrong.push(`${name} cannot be used here: it is a ${field.type} field`)
     if (wrong.length >= maxListedMistakes) return wrong
   }
   return new Set(names).size < names.length ? [...wrong, 'name each field once'] : wrong
@@ -82,7 +82,7 @@ export function referenceMistakes(
       { place: declared.places.collection, advice: text },
     ]
     if (isServed(collection))
-      return advice('a served collection can not have references: leave it out')
+      return advice('a served collection cannot have references: leave it out')
     const { collection: target, fields } = declared
     const to = Object.hasOwn(collections, target) ? collections[target] : undefined
     if (to === undefined) {
@@ -148,7 +148,7 @@ function deleteMistakes(
   if (onDelete === 'cascade') return []
   return names
     .filter((name) => key.includes(name) || collection.fields[name]?.required === true)
-    .map((name) => ({ place: at, advice: `${name} can not be null: use restrict or cascade` }))
+    .map((name) => ({ place: at, advice: `${name} cannot be null: use restrict or cascade` }))
 }
 
 /** Returns a mistake for each circle of several collections whose deletes cascade. */
@@ -172,7 +172,7 @@ export function cascadeMistakes({ collections }: ApplicationDefinition): readonl
       for (const each of way) reported.add(each)
       const circle = [name, ...way].join(' -> ')
       const place = `collections.${name}.${places.onDelete}`
-      const advice = `cascades can not form a circle (${circle}): use restrict or setNull for one of them`
+      const advice = `cascades cannot form a circle (${circle}): use restrict or setNull for one of them`
       mistakes.push({ place, advice })
     }
   }

@@ -81,7 +81,7 @@ function checkConditions(check: Check, place: string, given: Conditions): void {
       const known = listed(Object.keys(collection.fields))
       add(inner, `there is no such field; the fields are ${known}`)
     } else if (!fieldTypes[field.type].filterable) {
-      add(inner, `a ${field.type} field can not be compared`)
+      add(inner, `a ${field.type} field cannot be compared`)
     } else checkValue(check, inner, field, value)
   }
 }

@@ -129,7 +129,7 @@ export function decodeManifest(bytes: Uint8Array): Manifest {
   }
   const snapshot = manifest.files.map(({ path }) => path).filter(isSnapshotPath)
   if ((manifest.snapshot?.files ?? []).join('\n') !== snapshot.join('\n')) {
-    throw problem('lists snapshot files that differ from those of the package')
+    throw problem('lists snapshot files that differ from the package')
   }
   return manifest
 }

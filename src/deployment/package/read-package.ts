@@ -125,16 +125,10 @@ function definitionsOf(
 ): ApplicationDefinitions {
   const applications = readDefinitions(required(files, definitionsPath))
   if (!isDeepStrictEqual(collectionNames(applications), { ...manifest.applications })) {
-    throw new PackageError(
-      manifestPath,
-      'lists collections that differ from those of the definitions',
-    )
+    throw new PackageError(manifestPath, 'lists collections that differ from the definitions')
   }
   if (!isDeepStrictEqual(omittedCode(applications), manifest.code)) {
-    throw new PackageError(
-      manifestPath,
-      'lists omitted code that differs from that of the definitions',
-    )
+    throw new PackageError(manifestPath, 'lists omitted code that differs from the definitions')
   }
   return applications
 }

@@ -102,7 +102,7 @@ function readRecord(archive: Buffer, at: number, end: number): ZipRecord {
 function unpack(archive: Buffer, { path, packed, size, offset }: ZipRecord): Uint8Array {
   const start = offset + localHeader({ path, crc: 0, packed, size, offset }).length
   const unpacked = inflate(archive.subarray(start, start + packed), size)
-  if (unpacked === undefined) throw new PackageError(path, 'is damaged and can not be unpacked')
+  if (unpacked === undefined) throw new PackageError(path, 'is damaged and cannot be unpacked')
   if (unpacked === 'longer' || unpacked.length !== size) {
     throw new PackageError(path, `does not have the ${size} bytes that the archive declares`)
   }

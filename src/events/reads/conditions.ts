@@ -69,7 +69,7 @@ export function pageOf(
   requireAfter(collection, options)
   for (const number of [limit, offset]) {
     if (!Number.isSafeInteger(number) || number < 0) {
-      throw new TypeError('limit and offset must be whole numbers.')
+      throw new TypeError('limit and offset must be integers.')
     }
   }
   if (!Array.isArray(sort)) throw new TypeError('sort must be a list of field names.')

@@ -131,7 +131,7 @@ async function fetchDescription(headers) {
  */
 function showDescription(description, headers) {
   if (description.info?.title) document.title = description.info.title
-  // The service is where this page is, also if the document does not know the prefix of the mount.
+  // The service is where this page is, even if the document does not know the prefix of the mount.
   const url = new URL('.', location.href).pathname.replace(/\/$/, '')
   offerReferences(element('description'), { description, headers, url, cookies })
   const { SwaggerUIBundle } = /** @type {Window & { SwaggerUIBundle(options: object): void }} */ (

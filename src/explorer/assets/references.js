@@ -49,7 +49,7 @@ export function offerReferences(element, shown) {
   observer.observe(element, { childList: true, subtree: true })
 }
 
-/** Removes the lists of inputs that the page does not show any more. */
+/** Removes the lists of inputs that the page no longer shows. */
 function removeUnused() {
   for (const [input, list] of offered) {
     if (input.isConnected) continue

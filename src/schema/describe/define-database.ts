@@ -112,7 +112,7 @@ function withPublishableColumns(table: TableDescription): TableDescription {
         : name === '__proto__'
           ? 'its name is reserved by JavaScript'
           : seen.has(name)
-            ? 'its name differs from that of another column only in case'
+            ? 'its name differs from another column only in case'
             : undefined
     if (column.fields.length > 0) seen.add(name)
     return note === undefined ? column : { ...column, fields: [], note }

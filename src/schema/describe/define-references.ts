@@ -87,13 +87,13 @@ function deletionOf({ own, target, reference, cascades }: Deletes, note: AddNote
     note(place, `ON DELETE ${actions[onDelete]} left out: ${reason}`)
     return undefined
   }
-  if (onDelete === 'setDefault') return leaveOut('a definition can not express it')
+  if (onDelete === 'setDefault') return leaveOut('a definition cannot express it')
   if (own.key.length === 0) return leaveOut('the table has no key that can be published')
   if (onDelete === 'setNull') {
     const fixed = own.table.columns.find(
       ({ name, notNull }) => columns.includes(name) && (notNull || own.key.includes(name)),
     )
-    return fixed === undefined ? 'setNull' : leaveOut(`${fixed.name} can not be null`)
+    return fixed === undefined ? 'setNull' : leaveOut(`${fixed.name} cannot be null`)
   }
   // Within one collection, a cascade has no circle: it ends where no item refers to a deleted one.
   if (own === target) return 'cascade'

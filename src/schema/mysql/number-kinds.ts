@@ -158,7 +158,7 @@ function wholeNumbers(digits: number, fields: MysqlKind['fields']): MysqlKind {
   }
 }
 
-/** Returns how whole numbers are kept. `isNear`: whether an index finds them. */
+/** Returns how integers are kept. `isNear`: whether an index finds them. */
 function wholes(isNear = true): Kept {
   return {
     kept: (column, field, forms) =>

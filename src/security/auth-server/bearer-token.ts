@@ -144,7 +144,7 @@ function rejectionOf(error: errors.JOSEError): Rejected {
 
 // The original error is not kept: errors of jose may contain the claims, errors of fetch the response.
 function keyFailure(error: unknown): Error {
-  return new Error(`The keys of the authorization server can not be used: ${reasonOf(error)}.`)
+  return new Error(`The keys of the authorization server cannot be used: ${reasonOf(error)}.`)
 }
 
 function reasonOf(error: unknown): string {

@@ -163,7 +163,7 @@ function wrong({ user }: Account): Rejected {
 }
 
 function bounded(min: number, max: number) {
-  return wholeNumber(min, max, `must be a whole number, ${min} to ${max}`)
+  return wholeNumber(min, max, `must be an integer, ${min} to ${max}`)
 }
 
 /** The decoded content of an HTTP Basic credential. */

@@ -40,7 +40,7 @@ const userName = line(1, 200)
 const roles = accepted<readonly string[]>(isRoles, 'must be a list of distinct, non-empty strings')
 const attributes = accepted<Attributes>(
   isAttributes,
-  'must be an object whose values are strings, finite numbers, booleans or null, and whose names are not those of Object.prototype',
+  'must be an object whose values are strings, finite numbers, booleans or null, and whose names Object.prototype does not have',
 )
 const password = accepted<string>(
   (value) => typeof value === 'string' && value !== '' && value.isWellFormed(),

@@ -1,7 +1,7 @@
 import { runtime } from '../../runtime.ts'
 import { givenUp, waitLimits } from '../write-lock/wait-limits.ts'
 
-/** The order of waiting callers. `resumed`: the caller had the lock before and gave it back. */
+/** The order of waiting callers. `resumed`: the caller had the lock before and returned it. */
 export type Rank = 'high' | 'resumed' | 'normal'
 
 interface Entry {

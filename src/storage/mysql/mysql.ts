@@ -31,7 +31,7 @@ export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): Stora
     throw new TypeError('mysqlStorage: the first argument must be a pool of the package mysql2')
   }
   if (reads === pool) {
-    throw new TypeError('mysqlStorage.reads: must be another pool than that of the primary')
+    throw new TypeError('mysqlStorage.reads: must not be the pool of the primary')
   }
   const pools = reads === undefined ? [pool] : [pool, reads]
   for (const used of pools) requireSettings(used)

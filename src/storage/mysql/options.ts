@@ -18,7 +18,7 @@ export interface MysqlOptions extends PoolStorageOptions {
   readonly reads?: MysqlPool
 }
 
-const mask = 'must be a whole number from 0 to 15'
+const mask = 'must be an integer from 0 to 15'
 
 const shape = z.strictObject({
   ...poolStorageOptions,

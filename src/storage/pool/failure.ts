@@ -45,7 +45,7 @@ export interface Errors {
   isTooLong?(error: unknown): boolean
   /** Returns the columns of a table that an error of a save names, or whose index or constraint it names. */
   columnsOf(error: unknown, table: Table): readonly string[]
-  /** The bits of each type of whole numbers. */
+  /** The bits of each integer type. */
   readonly wholeBits: WholeBits
 }
 

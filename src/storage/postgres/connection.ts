@@ -63,7 +63,7 @@ function takeClient(
     const connect = (): void =>
       pool.connect((error, client) => {
         if (client === undefined) {
-          reject(error ?? new Error('the pool gave no connection'))
+          reject(error ?? new Error('the pool returned no connection'))
           return
         }
         const own = clientOf(client)

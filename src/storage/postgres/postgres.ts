@@ -35,7 +35,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
     throw new TypeError('postgresStorage: the first argument must be a Pool of the package pg')
   }
   if (complete.reads === pool) {
-    throw new TypeError('postgresStorage.reads: must be another pool than that of the primary')
+    throw new TypeError('postgresStorage.reads: must not be the pool of the primary')
   }
   const watch = serverWatch()
   const own = connections(pool, complete, watch)

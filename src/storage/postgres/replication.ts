@@ -50,7 +50,7 @@ export const postgresReplication: Replication<Identity> = {
     for (;;) {
       const [[found] = []] = await connection.rows({ sql: progress, values: [position] })
       if (found === 'reached') return true
-      if (found === 'primary') throw unavailable(new Error('the server is no replica any more'))
+      if (found === 'primary') throw unavailable(new Error('the server is no longer a replica'))
       if (runtime.performanceNow() >= latest) return false
       await pause(pollMilliseconds)
     }

@@ -241,7 +241,7 @@ describe('a strict import rejects all of it', () => {
   ])('and %s', async (_what, change) => {
     const document = { ...documentOf({}), ...change }
     expect((await imported(document)).text).toContain('export function endpoints')
-    expect(await lines(document)).toMatch(/The document can not be imported/)
+    expect(await lines(document)).toMatch(/The document cannot be imported/)
   })
 })
 
@@ -445,7 +445,7 @@ paths:
   test('unless it is not UTF-8', async () => {
     const file = fileOf(info + operation)
     writeFileSync(file, Buffer.from(`${info}\nx: \xff${operation}`, 'latin1'))
-    expect((await rejection(importOpenApi(file))).message).toMatch(/#: can not be read: .*encoded/)
+    expect((await rejection(importOpenApi(file))).message).toMatch(/#: cannot be read: .*encoded/)
   })
 })
 

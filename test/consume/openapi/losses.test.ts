@@ -106,8 +106,8 @@ describe('what else an endpoint cannot have is listed', () => {
     expect([count, notes]).toEqual([
       1,
       [
-        '#/paths/~1a/head: left out, endpoints can not have its method',
-        '#/paths/~1a/options: left out, endpoints can not have its method',
+        '#/paths/~1a/head: left out, endpoints cannot have its method',
+        '#/paths/~1a/options: left out, endpoints cannot have its method',
       ],
     ])
   })
@@ -128,7 +128,7 @@ describe('what else an endpoint cannot have is listed', () => {
   test.each([
     [{ name: 'x', in: 'query', style: 'pipeDelimited' }, 'array', 'has the style pipeDelimited'],
     [{ name: 'x', in: 'header', required: false }, 'object', 'is neither a string'],
-    [{ name: 'x y', in: 'header' }, 'string', 'has a name that a header can not have'],
+    [{ name: 'x y', in: 'header' }, 'string', 'has a name that a header cannot have'],
     [{ name: 'Host', in: 'header' }, 'string', 'is a header that is set for each request'],
     [{ name: 'x', in: 'body' }, 'string', 'is in the place body, which is not supported'],
     [{ in: 'query' }, 'string', 'has no name'],

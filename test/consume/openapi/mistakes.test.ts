@@ -37,8 +37,8 @@ describe('a document is rejected', () => {
   const self = { $ref: '#/components/schemas/A' }
 
   test.each([
-    ['that is not there', undefined, /can not be read/],
-    ['that is not JSON or YAML', '{"a": ', /can not be read/],
+    ['that is not there', undefined, /cannot be read/],
+    ['that is not JSON or YAML', '{"a": ', /cannot be read/],
     ['of version 2', { swagger: '2.0' }, /#\/openapi: must be a version 3.0 or 3.1/],
     ['of version 3.2', { ...documentOf({}), openapi: '3.2.0' }, /must be a version/],
     ['without paths', { openapi: '3.0.0', info: {} }, /#\/paths: must be an object/],

@@ -28,7 +28,7 @@ const stored = defineCollection(
     validations: [
       error('stock', {
         field: 'stock',
-        check: ({ stock }) => ((stock ?? 0) < 0 ? 'There can not be less than nothing.' : null),
+        check: ({ stock }) => ((stock ?? 0) < 0 ? 'There cannot be less than nothing.' : null),
       }),
       warning('large', { check: ({ stock }) => ((stock ?? 0) > 1000 ? 'That is much.' : null) }),
     ],
@@ -75,7 +75,7 @@ test('errors and warnings of the other service reject a save with their message 
   const post = (stock: number) =>
     outer.client.post('/app/products', { shop: 'b', sku: 'x', name: 'Tea', stock })
   expect((await post(-1)).body.validations).toEqual([
-    { message: 'There can not be less than nothing.', severity: 'error', field: 'stock' },
+    { message: 'There cannot be less than nothing.', severity: 'error', field: 'stock' },
   ])
   expect((await post(2000)).body.validations).toEqual([
     { message: 'That is much.', severity: 'error' },

@@ -101,7 +101,7 @@ test('a package whose manifest lists other code than its definitions mark is rej
   )
   expect(rejection(changed)).toEqual([
     'manifest.json',
-    'manifest.json lists omitted code that differs from that of the definitions.',
+    'manifest.json lists omitted code that differs from the definitions.',
   ])
 })
 
@@ -362,7 +362,7 @@ test('packed bytes that are broken, cut or followed by others cannot be unpacked
     const forged = forge([{ path: 'manifest.json', bytes, packed }])
     expect(rejection(forged)).toEqual([
       'manifest.json',
-      'manifest.json is damaged and can not be unpacked.',
+      'manifest.json is damaged and cannot be unpacked.',
     ])
   }
 })

@@ -3,7 +3,7 @@ import type { MessageCase } from '../message-case.ts'
 /** Tables that a definition can only describe in part. */
 export const describedCases: readonly MessageCase[] = [
   {
-    name: 'foreign keys that a definition can not express',
+    name: 'foreign keys that a definition cannot express',
     sql: {
       SQLite: [
         'create table parents (id integer primary key, code text unique, kind text)',

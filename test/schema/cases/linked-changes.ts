@@ -59,7 +59,7 @@ export const linkedChangeCases: readonly MessageCase[] = [
     reports: plan,
   },
   {
-    name: 'foreign keys can not refer: a view, other types, no unique index',
+    name: 'foreign keys cannot refer: a view, other types, no unique index',
     sql: [
       'create table parents (id int not null primary key, name {key})',
       'create view seen as select * from parents',

@@ -8,7 +8,7 @@ const plain = { key: 'id', fields: { ...id, name: text } }
 /** Tables that only one database has, and why a service does not start. */
 export const ownTableCases: readonly MessageCase[] = [
   {
-    name: 'foreign keys can not be checked',
+    name: 'foreign keys cannot be checked',
     on: ['SQLite'],
     sql: [
       'create table parents (one integer, two integer, name text, primary key (one, two))',
@@ -63,7 +63,7 @@ export const ownTableCases: readonly MessageCase[] = [
     reports: ['start', 'check', 'introspect'],
   },
   {
-    name: 'a collation is unknown, so that a table can not be copied',
+    name: 'a collation is unknown, so that a table cannot be copied',
     on: ['SQLite'],
     sql: [
       'create table items (id integer primary key, name text, size text)',

@@ -20,7 +20,7 @@ const fields = {
   large: { type: 'bigint' },
 }
 
-/** Rows that can not be published, and what a check says of them. */
+/** Rows that cannot be published, and what a check says of them. */
 export const rowCases: readonly MessageCase[] = [
   {
     name: 'values do not fit their fields',
@@ -125,7 +125,7 @@ export const rowCases: readonly MessageCase[] = [
     reports: ['start', 'check'],
   },
   {
-    name: 'required values are missing, and keys can not be in a path',
+    name: 'required values are missing, and keys cannot be in a path',
     sql: [
       'create table items (id {key} not null primary key, name {key})',
       `insert into items values ('', 'a'), ('.', null), ('..', null), ('a,b', 'x'), ('ok', 'y')`,
@@ -188,7 +188,7 @@ export const rowCases: readonly MessageCase[] = [
     reports: ['check'],
   },
   {
-    name: 'views and tables can not be read',
+    name: 'views and tables cannot be read',
     sql: [
       'create table amounts (id {int} not null primary key, size {int})',
       'insert into amounts values (1, 1), (2, 9007199254740993)',

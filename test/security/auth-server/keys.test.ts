@@ -206,8 +206,8 @@ describe('while the keys can’t be had', () => {
     await authority.stop()
     const connecting = await errorOf(ask(given, token))
     await authority.restart()
-    expect(inspect(parsing)).toMatch(/can not be used: the response is not JSON/)
-    expect(inspect(connecting)).toMatch(/can not be used: (ECONNREFUSED|UND_ERR_SOCKET)/)
+    expect(inspect(parsing)).toMatch(/cannot be used: the response is not JSON/)
+    expect(inspect(connecting)).toMatch(/cannot be used: (ECONNREFUSED|UND_ERR_SOCKET)/)
     const [, payload = ''] = token.split('.')
     for (const error of [parsing, connecting]) {
       const shown = inspect(error, { showHidden: true, depth: 20 })

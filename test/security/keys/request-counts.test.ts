@@ -95,7 +95,7 @@ test('a use that another process has written is counted after a minute', async (
   expect(await lastDays(made.keyId)).toEqual(['2026-03-01 4'])
 })
 
-test('counts that can not be written are written later', async () => {
+test('counts that cannot be written are written later', async () => {
   const { storage, made, ask, lastDays } = await openCounted(storages[0] as Storage)
   const state = { fails: false }
   const failing = createFixture(
@@ -152,7 +152,7 @@ test('sessions are not counted', async () => {
   expect(await allRows(storage, stored)).toEqual([])
 })
 
-test('a request whose work can not be deferred is counted when the service closes', async () => {
+test('a request whose work cannot be deferred is counted when the service closes', async () => {
   const { storage, clock } = await openFixture('memory')
   const log = createKeyLog({
     ...{ storage, now: clock.now, report: () => undefined },

@@ -49,7 +49,7 @@ const users: SecurityProvider = {
 }
 
 const hidden = {
-  message: 'A value that you can not see does not allow this.',
+  message: 'A value that you cannot see does not allow this.',
   severity: 'error',
 }
 const shown = { message: 'The salary 9000 is too high.', severity: 'error', field: 'salary' }

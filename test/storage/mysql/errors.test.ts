@@ -266,7 +266,7 @@ describe.skipIf(missing !== undefined)('an error of MariaDB', () => {
     ['1292', 'a date of zeros', changed({ day: '0000-00-00' }), invalid()],
     ['1364', 'no value and no default', withoutDefault, invalid('needed')],
     ['1365', 'a division by zero', changed({ first: 'divide' }), invalid()],
-    ['1366', 'a character that the column can not hold', withoutCharacter, invalid('name')],
+    ['1366', 'a character that the column cannot hold', withoutCharacter, invalid('name')],
     ['1369', 'the check of a view', changed({ first: 'view' }), invalid()],
     ['1406', 'a string that is too long', changed({ first: 'elevenchars' }), invalid('first')],
     ['1526', 'a row for which there is no partition', changed({ first: 'part' }), invalid()],

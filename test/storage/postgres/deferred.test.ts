@@ -76,7 +76,7 @@ describe.skipIf((await missingServer()) !== undefined)(
         security: openAccess(),
       })
       const { status, body } = await createTestClient(other).post('/app/seats', { seat: 2 })
-      const message = 'A value that you can not see does not allow this.'
+      const message = 'A value that you cannot see does not allow this.'
       expect([status, body.validations]).toEqual([400, [{ message, severity: 'error' }]])
       await other.close()
     })

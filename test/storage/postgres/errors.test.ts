@@ -176,7 +176,7 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
     ['22P02', 'a number of another form', changed({ amount: 'much' }), invalid()],
     [
       '22P05',
-      'an escape that jsonb can not hold',
+      'an escape that jsonb cannot hold',
       running(String.raw`select jsonb '"\u0000"'`),
       invalid(),
     ],
@@ -216,7 +216,7 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
     ['57P05', 'a connection that was idle for too long', forgottenConnection, unavailable],
     [
       '58030',
-      'a file that can not be read',
+      'a file that cannot be read',
       running("select pg_read_file('/proc/self/mem', 0, 1)"),
       unavailable,
     ],

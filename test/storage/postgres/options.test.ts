@@ -8,7 +8,7 @@ const milliseconds = 'must be a whole number of milliseconds from 0 to 600000'
 test.each<[options: object, message: string]>([
   [{ reads: {} }, 'postgresStorage.reads: must be a Pool of the package pg'],
   [{ reads: 'postgres://replica' }, 'postgresStorage.reads: must be a Pool of the package pg'],
-  [{ reads: pool }, 'postgresStorage.reads: must be another pool than that of the primary'],
+  [{ reads: pool }, 'postgresStorage.reads: must not be the pool of the primary'],
   [{ replicaWait: -1 }, `postgresStorage.replicaWait: ${milliseconds}`],
   [{ replicaWait: '1s' }, `postgresStorage.replicaWait: ${milliseconds}`],
   [{ replicawait: 1 }, 'postgresStorage.replicawait: is not an option; did you mean replicaWait?'],

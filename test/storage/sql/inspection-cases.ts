@@ -44,7 +44,7 @@ export interface InspectionCases {
   /** The type of a text that may be a key, and that ignores case where the database allows it. */
   readonly textType: string
   readonly jsonType: string
-  /** The expression of the whole numbers from 1 to n, and what follows FROM. */
+  /** The expression of the integers from 1 to n, and what follows FROM. */
   numbers(n: number): readonly [number: string, from: string]
   /** Updates what the server knows of the number of rows of a table. */
   analyze(table: string): string

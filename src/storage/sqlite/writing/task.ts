@@ -6,7 +6,7 @@ import type { Lock, OpenTransaction } from './transaction.ts'
 
 /**
  * Why a transaction no longer holds the lock. `done`: its work has ended. Otherwise application code is
- * still waiting. `suspended`: the transaction gave the lock back. `overdue`: it lost the lock.
+ * still waiting. `suspended`: the transaction returned the lock. `overdue`: it lost the lock.
  */
 export type Ending = 'done' | 'suspended' | 'overdue'
 
@@ -21,7 +21,7 @@ export interface Task {
   isResumed(): boolean
   /** Whether the promise of the caller is settled. */
   isSettled(): boolean
-  /** The version of the database when it gave the lock back. Undefined: unknown. */
+  /** The version of the database when it returned the lock. Undefined: unknown. */
   version(): string | undefined
   /** Starts or continues the work with the lock. Never throws or rejects. */
   run(): MaybePromise<Ending>
