@@ -111,7 +111,8 @@ export function minutesOf(text: string | undefined, name: string, minimum: numbe
 /** The limits of an integer. */
 export interface WholeNumber {
   readonly name: string
-  readonly unit: string
+  /** What is counted. Default: nothing. */
+  readonly unit?: string
   readonly minimum: number
   readonly maximum: number
 }
@@ -122,7 +123,8 @@ export function wholeOf(text: string | undefined, number: WholeNumber): number {
   const value = text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : NaN
   if (value >= minimum && value <= maximum) return value
   const range = maximum < 1_000_000 ? `${minimum} to ${maximum}` : `${minimum} or more`
-  throw new UsageError(`--${name} must be a whole number of ${unit}, ${range}.`)
+  const kind = unit === undefined ? 'an integer' : `a whole number of ${unit}`
+  throw new UsageError(`--${name} must be ${kind}, ${range}.`)
 }
 
 /** Returns the value of a required option. */

@@ -31,7 +31,7 @@ import { aborted } from './worker.ts'
 export async function serveDefinition(given: Given, context: CommandContext): Promise<void> {
   const definition = requiredArgument(given, 'definition')
   const named = requiredOf(given, 'storage', 'database')
-  const range = { name: 'port', unit: 'a port', minimum: 0, maximum: 65_535 }
+  const range = { name: 'port', minimum: 0, maximum: 65_535 }
   const port = wholeOf(given.one('port') ?? '8080', range)
   const host = given.one('host') ?? '127.0.0.1'
   const database = await openDatabase(named, given, context)

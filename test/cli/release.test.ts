@@ -220,8 +220,8 @@ describe('release get', () => {
   test.each<[string, string, number | undefined, RegExp]>([
     ['no base64', bodyOf({ file: 'a#b=' }), undefined, /damaged/],
     ['cut base64', bodyOf({ file: 'cGFja2FnZ' }), undefined, /damaged/],
-    ['no release', bodyOf({ status: 7 }), undefined, /not that of a service/],
-    ['a page of a proxy', '<html>Hello</html>', undefined, /not that of a service/],
+    ['no release', bodyOf({ status: 7 }), undefined, /There is no service/],
+    ['a page of a proxy', '<html>Hello</html>', undefined, /There is no service/],
     ['an interrupted download', bodyOf({}), 40, /could not be reached/],
   ])('%s writes nothing, and is exit code 3', async (_, body, cutAt, message) => {
     const url = await serveDuringTest((request, response) => {

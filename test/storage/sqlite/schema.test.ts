@@ -179,7 +179,7 @@ test.each([
   [{ ensureschema: true }, 'ensureschema: is not an option; did you mean ensureSchema?'],
   [{ ensureSchema: 1 }, "ensureSchema: must be true, false or 'columns'"],
   [{ synchronous: 'OFF' }, "synchronous: must be 'FULL' or 'NORMAL'"],
-  [{ busyTimeout: -1 }, 'busyTimeout: must be an integer'],
+  [{ busyTimeout: -1 }, 'busyTimeout: must be a whole number of milliseconds'],
   [{ scanRows: true }, 'scanRows: must be false, or a whole number of rows'],
   [{ scanRows: -1 }, 'scanRows: must be false, or a whole number of rows'],
   [{ scanQueue: 1.5 }, 'scanQueue: must be a whole number of reads'],
