@@ -25,7 +25,8 @@ export function ofEachField(...checks: readonly FieldCheck[]): TableCheck {
     })
 }
 
-type FieldCheck = (
+/** Looks for one kind of difference between a field and its column. */
+export type FieldCheck = (
   compared: Compared,
   field: PublishedField,
   column: Column | undefined,

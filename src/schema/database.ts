@@ -46,6 +46,8 @@ export interface FoundTables extends TableLookup {
   readonly searchOperators?: string | undefined
   /** Returns the tables and triggers of search indexes. Only of SQLite. */
   searches?(): readonly SearchEntry[]
+  /** Returns the fields of a collection whose columns are declared as those of new tables. Only of SQLite. */
+  written?(collection: PublishedCollection): ReadonlySet<PublishedField>
 }
 
 /** A table that exists, and the collection that it is compared with. */

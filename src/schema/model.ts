@@ -156,17 +156,24 @@ export function finder<Named extends { readonly name: string }>(
   list: readonly Named[],
 ): (name: string) => Named | undefined {
   const exact = new Map(list.map((one) => [one.name, one]))
-  const others = new Map<string, Named | undefined>()
+  let inAnyCase: ReadonlyMap<string, Named | undefined> | undefined
+  return (name) => exact.get(name) ?? (inAnyCase ??= byFoldedName(list)).get(folded(name))
+}
+
+function byFoldedName<Named extends { readonly name: string }>(
+  list: readonly Named[],
+): ReadonlyMap<string, Named | undefined> {
+  const found = new Map<string, Named | undefined>()
   for (const one of list) {
     const name = folded(one.name)
-    others.set(name, others.has(name) ? undefined : one)
+    found.set(name, found.has(name) ? undefined : one)
   }
-  return (name) => exact.get(name) ?? others.get(folded(name))
+  return found
 }
 
 /** Returns a name with its ASCII letters in lower case, as SQLite compares names. */
 export function folded(name: string): string {
-  return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+  return /[A-Z]/.test(name) ? name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : name
 }
 
 /** A table or trigger of a search index of SQLite. */

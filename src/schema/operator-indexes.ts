@@ -10,10 +10,12 @@ import { createIndex } from './statements.ts'
  */
 export function operatorIndexMistakes(
   dialect: TableDialect,
-  { primary, indexes, name }: Table,
+  table: Table,
   collection: PublishedCollection,
 ): readonly string[] {
   if (collection.definition.operators !== 'indexed') return []
+  // Some storages read the indexes when they are asked for them.
+  const { primary, indexes, name } = table
   const leading = new Set(
     [primary?.[0], ...indexes.map(({ columns: [first] }) => first?.name ?? first?.prefixOf)].map(
       (column) => folded(column ?? ''),

@@ -221,6 +221,7 @@ export function unfilledColumns(
   lacking: Lacking,
   { quoted, identityOf, tableName, literal }: FillText,
 ): readonly UnfilledColumn[] {
+  if (lacking === nothingLacks) return []
   return Array.from(groupByTable(collections, identityOf).values()).flatMap((sharing) =>
     Array.from(sharedFields(sharing).values()).flatMap((field): readonly UnfilledColumn[] => {
       const [{ table }] = sharing as readonly [PublishedCollection]

@@ -135,9 +135,22 @@ function serve(storage: ReturnType<typeof sqliteStorage>, definition = applicati
   return { service, send }
 }
 
+function closed(handle: SqliteHandle): SqliteHandle {
+  onTestFinished(() => void handle.close())
+  return handle
+}
+
 describe.each(drivers)('with %s', (driver) => {
-  test('without the functions, a start and a check name what fails', async () => {
-    const { service } = serve(sqliteStorage(create(tables).file, { driver }))
+  // SQLite compiles no CHECK for a handle that only reads.
+  test.each([
+    ['a file', (file: string) => sqliteStorage(file, { driver })],
+    ['a handle', (file: string) => sqliteStorage(closed(openHandle(driver, file)))],
+    [
+      'a handle that only reads',
+      (file: string) => sqliteStorage(closed(openHandle(driver, file, true))),
+    ],
+  ])('without the functions, a start on %s and a check name what fails', async (_, open) => {
+    const { service } = serve(open(create(tables).file))
     const expected = [
       /^app\/triggered\.title: an update of it fails: SQLite does not know the function slug /,
       /^app\/checked: Insert fails for every item: SQLite does not know the function is_code /,

@@ -12,7 +12,10 @@ import type {
 } from '../../src/entries/sqlite.ts'
 
 const nodeSqlite = process.getBuiltinModule('node:sqlite' as 'node:fs') as unknown as
-  { DatabaseSync: new (file: string) => NodeSqliteHandle } | undefined
+  | {
+      DatabaseSync: new (file: string, options?: { readonly readOnly: boolean }) => NodeSqliteHandle
+    }
+  | undefined
 
 function hasBetterSqlite3(): boolean {
   // Version 12 aborts the process on Node 24.
@@ -32,15 +35,16 @@ export const drivers: readonly SqliteDriver[] = [
 ]
 
 /** Opens a handle as an application does. */
-export function openHandle(driver: SqliteDriver, file: string): SqliteHandle {
+export function openHandle(driver: SqliteDriver, file: string, readonly = false): SqliteHandle {
   if (driver === 'better-sqlite3') {
     const Database = createRequire(import.meta.url)('better-sqlite3') as new (
       file: string,
+      options: { readonly readonly: boolean },
     ) => Database
-    return new Database(file)
+    return new Database(file, { readonly })
   }
   if (nodeSqlite === undefined) throw new Error('this Node has no node:sqlite')
-  return new nodeSqlite.DatabaseSync(file)
+  return new nodeSqlite.DatabaseSync(file, { readOnly: readonly })
 }
 
 /** A directory for the files of one test. */

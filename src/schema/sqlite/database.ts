@@ -10,11 +10,33 @@ import {
   searchIndex,
   unfitColumn,
   uniqueGroups,
+  type FieldCheck,
 } from '../compare.ts'
-import type { TableDialect } from '../database.ts'
+import type { TableCheck, TableDialect } from '../database.ts'
 import { folded, groupByTable } from '../model.ts'
 import { searchOf, sqliteSearches } from './search-index.ts'
 import { columnDefinition, createTables, otherCheck, sqliteText } from './statements.ts'
+
+/** Finds a column whose CHECK is that of another definition. */
+const otherDefinition: FieldCheck = ({ tables, table, collection }, field, column) => {
+  if (column === undefined || tables.written?.(collection).has(field) === true) return undefined
+  const other = otherCheck(table.statement ?? '', field)
+  if (other === undefined) return undefined
+  const reason = `has a CHECK for another definition of the field, with ${other}. Rebuild the table with\n${columnDefinition(field)}`
+  return { is: 'unusable', field, column, reason }
+}
+
+const otherColumns = ofEachField(missingColumn, unfitColumn, computedColumn, otherDefinition)
+
+/** Finds the columns that do not keep the values of their fields. Most tables have all columns as new ones have them. */
+const columns: TableCheck = (compared) => {
+  const { tables, table, collection } = compared
+  const written = tables.written?.(collection)
+  const isAsNew = collection.fields.every(
+    (field) => written?.has(field) === true && table.find(field.column) !== undefined,
+  )
+  return isAsNew ? [] : otherColumns(compared)
+}
 
 /** How SQLite keeps tables, with what the start of a service checks. */
 export const sqliteTables: TableDialect = {
@@ -23,12 +45,7 @@ export const sqliteTables: TableDialect = {
     ...sqliteText.schema,
     search: sqliteSearches,
     checks: [
-      ofEachField(missingColumn, unfitColumn, computedColumn, ({ table }, field, column) => {
-        const other = otherCheck(table.statement ?? '', field)
-        if (column === undefined || other === undefined) return undefined
-        const reason = `has a CHECK for another definition of the field, with ${other}. Rebuild the table with\n${columnDefinition(field)}`
-        return { is: 'unusable', field, column, reason }
-      }),
+      columns,
       ofEachField(noDefault),
       keyCheck(ofEachField(notNumbered)),
       uniqueGroups,

@@ -1,68 +1,40 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import { affinityOf } from './column-types.ts'
+import type { Affinity } from './column-types.ts'
+import type { Guarantee } from '../../storage/sqlite/reading/guaranteed-values.ts'
 import { columnTypeOf } from '../../storage/sqlite/statements/columns.ts'
-import { exactFields } from './statements.ts'
 import type { Identities } from '../../storage/sqlite/statements/statements.ts'
 import type { FoundTables } from '../database.ts'
-import type { Column } from '../model.ts'
+import type { Column, Table } from '../model.ts'
 
-/** Returns the fields whose columns are declared as {@link columnDefinition} writes them. */
-export function exactColumns(
+/** Returns what the columns of fields guarantee. Other fields have none, or one whose values are computed. */
+export function guaranteesOf(
   tables: FoundTables,
   collections: readonly PublishedCollection[],
-): ReadonlySet<PublishedField> {
-  const exact = new Set<PublishedField>()
+): ReadonlyMap<PublishedField, Guarantee> {
+  const guarantees = new Map<PublishedField, Guarantee>()
   for (const collection of collections) {
-    const statement = tables.find(collection.table)?.statement
-    if (statement === undefined) continue
-    for (const field of exactFields(statement, collection)) exact.add(field)
+    const table = tables.find(collection.table)
+    if (table === undefined) continue
+    // In a STRICT table, a column as new tables have it accepts only values that fit.
+    const fitting = table.strict === true ? tables.written?.(collection) : undefined
+    for (const field of collection.fields) {
+      const guarantee = fitting?.has(field) === true ? 'fit' : guaranteeOf(table, field)
+      if (guarantee !== undefined) guarantees.set(field, guarantee)
+    }
   }
-  return exact
+  return guarantees
 }
 
-/**
- * Returns the fields whose columns accept only values that fit: the table is STRICT, and the column has
- * the CHECK that {@link columnDefinition} writes.
- *
- * @param exact the result of {@link exactColumns}
- */
-export function guaranteedFields(
-  tables: FoundTables,
-  collections: readonly PublishedCollection[],
-  exact: ReadonlySet<PublishedField>,
-): readonly PublishedField[] {
-  return collections
-    .filter(({ table }) => tables.find(table)?.strict === true)
-    .flatMap(({ fields }) => fields.filter((field) => exact.has(field)))
-}
-
-/** Returns the fields whose columns have stored values, not computed ones. */
-export function storedFields(
-  tables: FoundTables,
-  collections: readonly PublishedCollection[],
-): readonly PublishedField[] {
-  return collections.flatMap(({ table, fields }) => {
-    const found = tables.find(table)
-    if (found?.kind !== 'table') return []
-    return fields.filter(({ column }) => found.find(column)?.isComputed === false)
-  })
-}
-
-/** Returns the fields whose columns store a number as a string: affinity TEXT, and in a key NOT NULL as well. */
-export function fieldsWithoutNumbers(
-  tables: FoundTables,
-  collections: readonly PublishedCollection[],
-): readonly PublishedField[] {
-  const stored = new Set(storedFields(tables, collections))
-  return collections.flatMap(({ table, fields }) => {
-    const found = tables.find(table)
-    return fields.filter((field) => {
-      const column = found?.find(field.column)
-      if (column === undefined || !stored.has(field)) return false
-      return affinityOf(column.declared) === 'TEXT' && (!field.inKey || column.notNull)
-    })
-  })
+function guaranteeOf(
+  { kind, find }: Table,
+  { column: name, inKey }: PublishedField,
+): Guarantee | undefined {
+  const column = find(name)
+  if (kind !== 'table' || column?.isComputed !== false) return undefined
+  // A column of affinity TEXT stores a number as a string.
+  const hasNoNumber = column.base === 'TEXT' && (!inKey || column.notNull)
+  return hasNoNumber ? 'no-number' : 'stored'
 }
 
 /**
@@ -84,12 +56,12 @@ export function readBackCollections(
 
 /** Returns whether a column may have another value than it is given. */
 export function isReadBackField(field: PublishedField, column: Column): boolean {
-  return column.isComputed || !keepsValues(field, column.declared) || mayConvert(field, column)
+  return column.isComputed || !keepsValues(field, column) || mayConvert(field, column)
 }
 
 /** Returns whether a column converts some values of a field, which a save then rejects. */
-function mayConvert({ type }: PublishedField, { declared }: Column): boolean {
-  return type === 'json' && affinityOf(declared) === 'NUMERIC'
+function mayConvert({ type }: PublishedField, { base }: Column): boolean {
+  return type === 'json' && base === 'NUMERIC'
 }
 
 /** Returns, for collections without key, the columns whose values together no two rows have, if they are known. */
@@ -105,7 +77,7 @@ export function identitiesIn(
   return identities
 }
 
-/** Returns whether a column of this type keeps each value of a field as it is given. */
-export function keepsValues(field: PublishedField, declared: string): boolean {
-  return columnTypeOf(field).fits.includes(affinityOf(declared))
+/** Returns whether a column keeps each value of a field as it is given. */
+function keepsValues(field: PublishedField, { base }: Column): boolean {
+  return columnTypeOf(field).fits.includes(base as Affinity)
 }

@@ -32,36 +32,32 @@ export interface WrittenTable {
  */
 export function impossibleWrites(connection: Connection, table: WrittenTable): ImpossibleWrites {
   const { name, columns, defaulted, returning } = table
-  const target = quoted(name)
   const failure = (sql: string): string | undefined => failureOf(connection, sql)
   const reason = (message: string): string => statementReason(connection, name, message)
-  const insertOf = (given: readonly string[], returns = true): string => {
-    const values =
-      given.length === 0
-        ? 'DEFAULT VALUES'
-        : `(${given.map(quoted).join(', ')}) VALUES (${given.map(() => '?').join(', ')})`
-    // With RETURNING, SQLite also checks the foreign keys that refer to the table.
-    return `INSERT INTO ${target} ${values}${returns ? ' RETURNING 1' : ''}`
-  }
   const checks = checkFailures(connection, table)
-  const insert = failure(insertOf(columns, returning)) ?? Array.from(checks.values())[0]
-  const unset = columns.filter((column) => !defaulted.includes(column))
+  const insert = failure(insertOf(name, columns, returning)) ?? Array.from(checks.values())[0]
   const isDefaultless =
-    insert === undefined && defaulted.length > 0 && failure(insertOf(unset)) !== undefined
+    insert === undefined &&
+    defaulted.length > 0 &&
+    failure(insertOf(name, withoutDefaulted(table))) !== undefined
   const defaults = isDefaultless ? defaulted : []
-  const fixed = columns.length > 0 && failure(updateOf(target, columns)) !== undefined
+  const fixed = columns.length > 0 && failure(updateOf(name, columns)) !== undefined
   return {
     insert: mapped(insert, reason),
-    // Without a condition, SQLite may remove all rows at once.
-    delete: mapped(failure(`DELETE FROM ${target} WHERE 1 = ?`), reason),
+    delete: mapped(failure(deleteOf(name)), reason),
     columns: failures(columns, (column) =>
-      mapped(
-        (fixed ? failure(updateOf(target, [column])) : undefined) ?? checks.get(column),
-        reason,
-      ),
+      mapped((fixed ? failure(updateOf(name, [column])) : undefined) ?? checks.get(column), reason),
     ),
     defaults: failures(defaults, (column) =>
-      mapped(failure(insertOf(columns.filter((other) => other !== column))), reason),
+      mapped(
+        failure(
+          insertOf(
+            name,
+            columns.filter((other) => other !== column),
+          ),
+        ),
+        reason,
+      ),
     ),
   }
 }
@@ -72,15 +68,51 @@ export function impossibleReads(
   name: string,
   columns: readonly string[],
 ): string | undefined {
-  const read = columns.length === 0 ? 'NULL' : columns.map(quoted).join(', ')
-  const failure =
-    failureOf(connection, `SELECT ${read} FROM ${quoted(name)}`) ??
-    failureOf(connection, `SELECT count(*) FROM ${quoted(name)}`)
+  const [select, count] = readsOf(name, columns)
+  const failure = failureOf(connection, select) ?? failureOf(connection, count)
   return mapped(failure, (message) => statementReason(connection, name, message))
 }
 
-function updateOf(target: string, columns: readonly string[]): string {
-  return `UPDATE ${target} SET ${columns.map((column) => `${quoted(column)} = ?`).join(', ')} WHERE 1 = ?`
+/** Returns the statements of which {@link impossibleReads} finds the failures. */
+export function readsOf(
+  name: string,
+  columns: readonly string[],
+): readonly [select: string, count: string] {
+  const read = columns.length === 0 ? 'NULL' : columns.map(quoted).join(', ')
+  return [`SELECT ${read} FROM ${quoted(name)}`, `SELECT count(*) FROM ${quoted(name)}`]
+}
+
+/** Returns the statements that compile if {@link impossibleWrites} finds nothing. */
+export function writesOf(table: WrittenTable): readonly string[] {
+  const { name, columns, defaulted, returning } = table
+  return [
+    insertOf(name, columns, returning),
+    ...(defaulted.length === 0 ? [] : [insertOf(name, withoutDefaulted(table))]),
+    ...(columns.length === 0 ? [] : [updateOf(name, columns)]),
+    deleteOf(name),
+  ]
+}
+
+function withoutDefaulted({ columns, defaulted }: WrittenTable): readonly string[] {
+  return columns.filter((column) => !defaulted.includes(column))
+}
+
+function insertOf(name: string, columns: readonly string[], returns = true): string {
+  const values =
+    columns.length === 0
+      ? 'DEFAULT VALUES'
+      : `(${columns.map(quoted).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
+  // With RETURNING, SQLite also checks the foreign keys that refer to the table.
+  return `INSERT INTO ${quoted(name)} ${values}${returns ? ' RETURNING 1' : ''}`
+}
+
+function updateOf(name: string, columns: readonly string[]): string {
+  return `UPDATE ${quoted(name)} SET ${columns.map((column) => `${quoted(column)} = ?`).join(', ')} WHERE 1 = ?`
+}
+
+// Without a condition, SQLite may remove all rows at once.
+function deleteOf(name: string): string {
+  return `DELETE FROM ${quoted(name)} WHERE 1 = ?`
 }
 
 function failureOf(connection: Connection, sql: string): string | undefined {

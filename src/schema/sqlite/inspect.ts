@@ -22,7 +22,7 @@ import { inspectTables as inspect, type Inspector } from '../inspect.ts'
 import type { InspectedTable } from '../inspected-table.ts'
 import { collectionMistakes } from '../mistakes.ts'
 import type { Table } from '../model.ts'
-import { exactColumns, guaranteedFields } from './guarantees.ts'
+import { guaranteesOf } from './guarantees.ts'
 import { encodingMistake } from './read.ts'
 import { readTables } from './read-tables.ts'
 import { allSlowConditions } from './slow-conditions.ts'
@@ -60,8 +60,10 @@ export async function inspectTables(
     connection.define(pathFunction, pathLength)
     return readTables(connection, collections)
   })
-  const exact = exactColumns(tables, collections)
-  const guaranteed = new Set(guaranteedFields(tables, collections, exact))
+  const guarantees = guaranteesOf(tables, collections)
+  const guaranteed = new Set(
+    Array.from(guarantees).flatMap(([field, guarantee]) => (guarantee === 'fit' ? [field] : [])),
+  )
   const context = { ...reads, tables, collections, encoding, guaranteed }
   const views = collections.flatMap((collection) => viewOf(collection, tables))
   const slow = await reads.read((connection) => slowViews(connection, views, reads.viewTime))

@@ -1,9 +1,11 @@
+import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Connection } from '../../storage/sqlite/connection/connection.ts'
 import type { FoundTables } from '../database.ts'
 import { finder, folded, type Column, type SearchEntry, type Table } from '../model.ts'
 import { sqliteTables } from './database.ts'
 import { checkedKeys } from './foreign-keys.ts'
+import { exactFields } from './statements.ts'
 import {
   indexesOf,
   keyColumns,
@@ -45,15 +47,22 @@ export function readTables(
     }),
   )
   // Messages and statements have the names of the definition.
-  const found = new Map<string, Table | undefined>()
-  return {
-    dialect: sqliteTables,
-    identityOf: folded,
-    searches,
-    find(name) {
-      if (!found.has(name)) found.set(name, tables.get(folded(name))?.(name))
-      return found.get(name)
-    },
+  const find = remembered((name: string) => tables.get(folded(name))?.(name))
+  const written = remembered((collection: PublishedCollection): ReadonlySet<PublishedField> => {
+    const statement = find(collection.table)?.statement ?? ''
+    return new Set(statement === '' ? [] : exactFields(statement, collection))
+  })
+  return { dialect: sqliteTables, identityOf: folded, searches, find, written }
+}
+
+function remembered<Key, Result>(read: (key: Key) => Result): (key: Key) => Result {
+  const results = new Map<Key, Result>()
+  return (key) => {
+    const known = results.get(key)
+    if (known !== undefined || results.has(key)) return known as Result
+    const result = read(key)
+    results.set(key, result)
+    return result
   }
 }
 
@@ -72,11 +81,11 @@ function describedTable(
     own === first && others.length === 0 && !withoutRowId && declared.toUpperCase() === 'INTEGER'
   // A foreign key compares with the collation of the referenced column.
   const isDeterministic = !/\bCOLLATE\s+(?!"?BINARY\b)/i.test(statement)
-  const columns = described.map((column): Column => ({
-    ...column,
-    numberedBy: isNumber(column) ? 'SQLite' : undefined,
-    isDeterministic,
-  }))
+  const columns = described.map((column): Column => {
+    const numberedBy = isNumber(column) ? ('SQLite' as const) : undefined
+    if (isDeterministic && numberedBy === undefined) return column
+    return { ...column, numberedBy, isDeterministic }
+  })
   const find = finder(columns)
   const primary = keyed.length === 0 ? undefined : keyed
   const isTable = kind === 'table'

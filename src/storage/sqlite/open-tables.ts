@@ -6,14 +6,7 @@ import { missingStatements } from '../../schema/missing-statements.ts'
 import { tableMistakes } from '../../schema/mistakes.ts'
 import { nothingLacks } from '../../schema/required-columns.ts'
 import { absentValues } from '../../schema/sqlite/column-values.ts'
-import {
-  exactColumns,
-  fieldsWithoutNumbers,
-  guaranteedFields,
-  identitiesIn,
-  readBackCollections,
-  storedFields,
-} from '../../schema/sqlite/guarantees.ts'
+import { guaranteesOf, identitiesIn, readBackCollections } from '../../schema/sqlite/guarantees.ts'
 import { readTables } from '../../schema/sqlite/read-tables.ts'
 import { encodingMistake } from '../../schema/sqlite/read.ts'
 import { slowConditions } from '../../schema/sqlite/slow-conditions.ts'
@@ -131,13 +124,9 @@ export class OpenTables implements Opened {
   }
 
   #note(tables: FoundTables, collections: readonly PublishedCollection[]): void {
-    const exact = exactColumns(tables, collections)
     const { guaranteed, identities, enforced, readBack } = this
-    // A later guarantee of a field includes the one before it.
-    for (const field of storedFields(tables, collections)) guaranteed.set(field, 'stored')
-    for (const field of fieldsWithoutNumbers(tables, collections))
-      guaranteed.set(field, 'no-number')
-    for (const field of guaranteedFields(tables, collections, exact)) guaranteed.set(field, 'fit')
+    for (const [field, guarantee] of guaranteesOf(tables, collections))
+      guaranteed.set(field, guarantee)
     for (const [each, columns] of identitiesIn(tables, collections)) identities.set(each, columns)
     for (const each of collections.flatMap(({ references }) => references))
       if (isEnforced(each, tables)) enforced.add(each)

@@ -13,6 +13,7 @@ export interface BetterSqlite3Statement {
 /** The members of a `Database` of better-sqlite3 that are used. */
 export interface BetterSqlite3Handle {
   readonly inTransaction: boolean
+  readonly readonly?: boolean
   prepare(sql: string): BetterSqlite3Statement
   exec(sql: string): unknown
   pragma(source: string): unknown
@@ -30,6 +31,7 @@ export function betterSqlite3Connection(database: BetterSqlite3Handle): Connecti
   return {
     driver: 'better-sqlite3',
     returnsWholeStrings: true,
+    compilesChecks: database.readonly === false,
     rows(sql) {
       const statement = reading(database, sql)
       statement.raw(true)

@@ -15,6 +15,8 @@ export interface Connection {
   readonly driver: SqliteDriver
   /** Whether it returns a string with U+0000 complete. Otherwise the string ends there. */
   readonly returnsWholeStrings: boolean
+  /** Whether statements that write are compiled with the CHECK constraints: not if it only reads, or may only read. */
+  readonly compilesChecks: boolean
   /** Prepares a statement that returns rows. */
   rows(sql: string): Prepared<readonly SqliteRow[]>
   /** Prepares a statement that returns one string or null for each row. */

@@ -24,13 +24,14 @@ export interface NodeSqliteHandle {
   close(): unknown
 }
 
-/** Creates a connection over `node:sqlite`. */
-export function nodeSqliteConnection(database: NodeSqliteHandle): Connection {
+/** Creates a connection over `node:sqlite`. `mayWrite`: default false, as for a handle, which does not tell. */
+export function nodeSqliteConnection(database: NodeSqliteHandle, mayWrite = false): Connection {
   const withNul = reading(database, `SELECT 'a' || char(0) || 'b'`).statement.all()[0]
   return {
     driver: 'node:sqlite',
     // Not before Node 24.
     returnsWholeStrings: firstOf(withNul)?.length === 3,
+    compilesChecks: mayWrite,
     rows(sql) {
       const { statement, arrays } = reading(database, sql)
       if (arrays) return (parameters) => statement.all(...parameters) as SqliteRow[]

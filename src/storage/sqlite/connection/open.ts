@@ -240,8 +240,10 @@ function nodeSqliteOpener(allowExtension: boolean): OpenFile | undefined {
     { DatabaseSync: new (file: string, options: NodeSqliteOptions) => NodeSqliteHandle } | undefined
   if (sqlite === undefined) return undefined
   const { DatabaseSync } = sqlite
-  return (file, mode) =>
-    nodeSqliteConnection(new DatabaseSync(file, { readOnly: mode === 'read', allowExtension }))
+  return (file, mode) => {
+    const readOnly = mode === 'read'
+    return nodeSqliteConnection(new DatabaseSync(file, { readOnly, allowExtension }), !readOnly)
+  }
 }
 
 interface NodeSqliteOptions {
