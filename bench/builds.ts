@@ -1,20 +1,15 @@
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fork } from 'node:child_process'
 import { programOf } from './build.ts'
-import { messageFrom } from './server-process.ts'
+import { figuresFrom } from './server-process.ts'
 import type { BuildFigures } from './servers/builds.ts'
 
 /** The name by which `--only` selects the builds of releases. */
 export const builds = 'builds'
 
 async function figuresOf(file: string, words: string): Promise<BuildFigures> {
-  const child = fork(programOf(builds), [file, ...words.split(' ')])
-  const figures = (await messageFrom(child)) as BuildFigures
-  if (child.exitCode === null) await once(child, 'exit')
-  return figures
+  return (await figuresFrom(programOf(builds), [file, ...words.split(' ')])) as BuildFigures
 }
 
 function middle(values: number[], share: number): string {

@@ -1,10 +1,8 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { programOf } from './build.ts'
-import { messageFrom } from './server-process.ts'
+import { figuresFrom } from './server-process.ts'
 import type { CheckFigures } from './servers/check.ts'
 
 /** The name by which `--only` selects the check of a million rows. */
@@ -14,9 +12,9 @@ export const check = 'check'
 export async function measureCheck(program = programOf(check)): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'rowgate-check-'))
   try {
-    const child = fork(program, [join(folder, 'data.db')])
-    const { milliseconds, problems } = (await messageFrom(child)) as CheckFigures
-    if (child.exitCode === null) await once(child, 'exit')
+    const { milliseconds, problems } = (await figuresFrom(program, [
+      join(folder, 'data.db'),
+    ])) as CheckFigures
     const line = `| ${(milliseconds / 1000).toFixed(1)} s | ${problems} |`
     console.log(line)
     return [

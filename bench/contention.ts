@@ -1,5 +1,4 @@
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { programOf } from './build.ts'
 import { createDatabase } from './database.ts'
 import type { Figures } from './figures.ts'
@@ -8,7 +7,7 @@ import { guards, measureGuards } from './guards.ts'
 import { createMysqlDatabase } from './mysql.ts'
 import { createSchema } from './postgres.ts'
 import { shownMilliseconds, table } from './report.ts'
-import { databaseFileOf, messageFrom, type ServerDatabase } from './server-process.ts'
+import { databaseFileOf, endOf, messageFrom, type ServerDatabase } from './server-process.ts'
 import type { ContentionFigures, CountedSaves } from './servers/contention.ts'
 import { quantile } from './statistics.ts'
 
@@ -33,10 +32,8 @@ async function figuresOf(kind: string, database: ServerDatabase): Promise<Conten
   try {
     return (await messageFrom(child)) as ContentionFigures
   } finally {
-    if (child.exitCode === null) {
-      child.disconnect()
-      await once(child, 'exit')
-    }
+    if (child.connected) child.disconnect()
+    await endOf(child)
     await database.remove()
   }
 }

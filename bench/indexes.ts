@@ -1,10 +1,8 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { programOf } from './build.ts'
-import { messageFrom } from './server-process.ts'
+import { figuresFrom } from './server-process.ts'
 import type { IndexFigures } from './servers/indexes.ts'
 
 /** The name by which `--only` selects pages by an index of two columns. */
@@ -14,9 +12,9 @@ export const indexes = 'indexes'
 export async function measureIndexes(program = programOf(indexes)): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'rowgate-indexes-'))
   try {
-    const child = fork(program, [join(folder, 'data.db')])
-    const { indexed, scanned, byHand } = (await messageFrom(child)) as IndexFigures
-    if (child.exitCode === null) await once(child, 'exit')
+    const { indexed, scanned, byHand } = (await figuresFrom(program, [
+      join(folder, 'data.db'),
+    ])) as IndexFigures
     const lines = [
       `| rowgate, \`index: [['country', 'city']]\` | ${indexed.toFixed(0)} µs |`,
       `| rowgate, no index: every row is read in the thread | ${scanned.toFixed(0)} µs |`,

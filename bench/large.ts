@@ -1,12 +1,11 @@
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { programOf } from './build.ts'
 import { createDatabase } from './database.ts'
 import type { Figures } from './figures.ts'
 import { createMysqlDatabase } from './mysql.ts'
 import { createSchema } from './postgres.ts'
 import { table } from './report.ts'
-import { databaseFileOf, messageFrom, type ServerDatabase } from './server-process.ts'
+import { databaseFileOf, endOf, messageFrom, type ServerDatabase } from './server-process.ts'
 import type { LargeFigures } from './servers/large.ts'
 
 async function measured(kind: string, database: ServerDatabase): Promise<LargeFigures> {
@@ -14,7 +13,7 @@ async function measured(kind: string, database: ServerDatabase): Promise<LargeFi
   try {
     const plain = (await messageFrom(child)) as LargeFigures
     const indexed = (await messageFrom(child)) as LargeFigures
-    if (child.exitCode === null) await once(child, 'exit')
+    await endOf(child)
     return { ...plain, ...indexed }
   } finally {
     child.kill()

@@ -1,5 +1,3 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { programOf } from './build.ts'
 import { createDatabase } from './database.ts'
 import { databaseNames, type Kind } from './database-time.ts'
@@ -7,7 +5,7 @@ import type { Figures } from './figures.ts'
 import { createMysqlDatabase } from './mysql.ts'
 import { createSchema } from './postgres.ts'
 import { table } from './report.ts'
-import { databaseFileOf, messageFrom, type ServerDatabase } from './server-process.ts'
+import { databaseFileOf, figuresFrom, type ServerDatabase } from './server-process.ts'
 import type { OperatorFigures } from './servers/operators.ts'
 import { median, spread } from './statistics.ts'
 
@@ -31,13 +29,9 @@ export async function emptyDatabase(kind: Kind): Promise<ServerDatabase> {
 
 async function measured(kind: Kind): Promise<OperatorFigures> {
   const database = await emptyDatabase(kind)
-  const child = fork(programOf('operators'), [kind, database.place])
   try {
-    const figures = (await messageFrom(child)) as OperatorFigures
-    if (child.exitCode === null) await once(child, 'exit')
-    return figures
+    return (await figuresFrom(programOf('operators'), [kind, database.place])) as OperatorFigures
   } finally {
-    child.kill()
     await database.remove()
   }
 }

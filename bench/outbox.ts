@@ -1,10 +1,8 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { programOf } from './build.ts'
-import { messageFrom } from './server-process.ts'
+import { figuresFrom } from './server-process.ts'
 import type { OutboxFigures } from './servers/outbox.ts'
 
 /** The name by which `--only` selects the deliveries of an outbox. */
@@ -14,9 +12,7 @@ export const outbox = 'outbox'
 export async function measureOutbox(program = programOf(outbox)): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'rowgate-outbox-'))
   try {
-    const child = fork(program, [join(folder, 'data.db')])
-    const figures = (await messageFrom(child)) as OutboxFigures
-    if (child.exitCode === null) await once(child, 'exit')
+    const figures = (await figuresFrom(program, [join(folder, 'data.db')])) as OutboxFigures
     const { enqueueMilliseconds, deliverMilliseconds, calls, effects } = figures
     const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`
     const line = `| ${seconds(enqueueMilliseconds)} | ${seconds(deliverMilliseconds)} | ${calls} | ${effects} |`

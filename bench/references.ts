@@ -1,10 +1,8 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { programOf } from './build.ts'
-import { messageFrom } from './server-process.ts'
+import { figuresFrom } from './server-process.ts'
 import type { ReferenceFigures } from './servers/references.ts'
 import { median } from './statistics.ts'
 
@@ -24,10 +22,7 @@ const ways = [
 async function figuresOf(program: string, way: string): Promise<ReferenceFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'rowgate-references-'))
   try {
-    const child = fork(program, [join(folder, 'data.db'), way])
-    const figures = (await messageFrom(child)) as ReferenceFigures
-    if (child.exitCode === null) await once(child, 'exit')
-    return figures
+    return (await figuresFrom(program, [join(folder, 'data.db'), way])) as ReferenceFigures
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,14 +40,31 @@ export async function messageFrom(child: ChildProcess): Promise<unknown> {
   const { signal } = ended
   // A process that ends has exited before its last message is read, but its channel is closed after that.
   const end = once(child, 'disconnect', { signal }).then(async () => {
-    const isRunning = child.exitCode === null && child.signalCode === null
-    if (isRunning) await once(child, 'exit', { signal })
+    await endOf(child, signal)
     throw new Error(`A process ended early with ${String(child.exitCode ?? child.signalCode)}.`)
   })
   const message = once(child, 'message', { signal }).then(([value]) => value as unknown)
   end.catch(() => undefined)
   message.catch(() => undefined)
   return Promise.race([message, end]).finally(() => ended.abort())
+}
+
+/** Runs a program, and resolves with the message that it sends when it has ended. */
+export async function figuresFrom(program: string, args: readonly string[]): Promise<unknown> {
+  const child = fork(program, args)
+  try {
+    const figures = await messageFrom(child)
+    await endOf(child)
+    return figures
+  } finally {
+    child.kill()
+  }
+}
+
+/** Resolves when a process has ended. */
+export async function endOf(child: ChildProcess, signal?: AbortSignal): Promise<void> {
+  const isRunning = child.exitCode === null && child.signalCode === null
+  if (isRunning) await once(child, 'exit', { signal })
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'rowgate-bench-'))

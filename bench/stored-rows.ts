@@ -1,9 +1,7 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { programOf } from './build.ts'
 import { createMysqlDatabase } from './mysql.ts'
 import { createSchema } from './postgres.ts'
-import { messageFrom } from './server-process.ts'
+import { figuresFrom } from './server-process.ts'
 import type { StoredFigures } from './servers/stored-rows.ts'
 
 /** The program that stores the rows of a response. */
@@ -43,10 +41,7 @@ export async function measureStoredRows(file: string): Promise<string> {
 }
 
 async function figuresOf(place: string): Promise<StoredFigures> {
-  const child = fork(programOf(storedRows), [place])
-  const figures = (await messageFrom(child)) as StoredFigures
-  if (child.exitCode === null) await once(child, 'exit')
-  return figures
+  return (await figuresFrom(programOf(storedRows), [place])) as StoredFigures
 }
 
 function rate(perSecond: number): string {

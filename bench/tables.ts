@@ -1,12 +1,10 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { programOf } from './build.ts'
 import { writeOrders } from './orders.ts'
 import { measureStoredRows } from './stored-rows.ts'
-import { messageFrom } from './server-process.ts'
+import { figuresFrom } from './server-process.ts'
 import type { TableFigures } from './servers/tables.ts'
 
 /** The name by which `--only` selects the tables of a response. */
@@ -25,10 +23,7 @@ const ways = [
 ] as const
 
 async function figuresOf(program: string, file: string, way: string): Promise<TableFigures> {
-  const child = fork(program, [file, way])
-  const figures = (await messageFrom(child)) as TableFigures
-  if (child.exitCode === null) await once(child, 'exit')
-  return figures
+  return (await figuresFrom(program, [file, way])) as TableFigures
 }
 
 /** Measures ways to read a response of 10 MB, each round in a process of its own. */

@@ -203,7 +203,7 @@ function perform(
 
 function notInTransaction({ collection: { application, name }, type }: DataEvent): TypeError {
   return new TypeError(
-    `${type} of ${application}/${name} cannot take part in a transaction: the collection is served by functions, and what they write can't be rolled back. Call it outside of the transaction, for instance with service.as(...) in a committed handler.`,
+    `${type} of ${application}/${name} cannot take part in a transaction: the collection is served by functions, and what they write cannot be rolled back. Call it outside of the transaction, for instance with service.as(...) in a committed handler.`,
   )
 }
 
