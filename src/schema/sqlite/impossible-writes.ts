@@ -39,7 +39,7 @@ export function impossibleWrites(connection: Connection, table: WrittenTable): I
   const isDefaultless =
     insert === undefined &&
     defaulted.length > 0 &&
-    failure(insertOf(name, withoutDefaulted(table))) !== undefined
+    failure(insertOf(name, without(columns, defaulted))) !== undefined
   const defaults = isDefaultless ? defaulted : []
   const fixed = columns.length > 0 && failure(updateOf(name, columns)) !== undefined
   return {
@@ -49,15 +49,7 @@ export function impossibleWrites(connection: Connection, table: WrittenTable): I
       mapped((fixed ? failure(updateOf(name, [column])) : undefined) ?? checks.get(column), reason),
     ),
     defaults: failures(defaults, (column) =>
-      mapped(
-        failure(
-          insertOf(
-            name,
-            columns.filter((other) => other !== column),
-          ),
-        ),
-        reason,
-      ),
+      mapped(failure(insertOf(name, without(columns, [column]))), reason),
     ),
   }
 }
@@ -83,18 +75,17 @@ export function readsOf(
 }
 
 /** Returns the statements that compile if {@link impossibleWrites} finds nothing. */
-export function writesOf(table: WrittenTable): readonly string[] {
-  const { name, columns, defaulted, returning } = table
+export function writesOf({ name, columns, defaulted, returning }: WrittenTable): readonly string[] {
   return [
     insertOf(name, columns, returning),
-    ...(defaulted.length === 0 ? [] : [insertOf(name, withoutDefaulted(table))]),
+    ...(defaulted.length === 0 ? [] : [insertOf(name, without(columns, defaulted))]),
     ...(columns.length === 0 ? [] : [updateOf(name, columns)]),
     deleteOf(name),
   ]
 }
 
-function withoutDefaulted({ columns, defaulted }: WrittenTable): readonly string[] {
-  return columns.filter((column) => !defaulted.includes(column))
+function without(columns: readonly string[], others: readonly string[]): readonly string[] {
+  return columns.filter((column) => !others.includes(column))
 }
 
 function insertOf(name: string, columns: readonly string[], returns = true): string {

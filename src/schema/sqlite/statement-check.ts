@@ -40,7 +40,7 @@ function compileTogether(connection: Connection, statements: readonly string[]):
   }
 }
 
-/** Returns statements without which {@link checkStatements} has nothing to find, if they compile. */
+/** Returns the statements of a collection. If all of them compile, {@link checkStatements} finds nothing. */
 function statementsOf(table: Table, collection: PublishedCollection): readonly string[] {
   const columns = collection.fields.map(({ column }) => column)
   if (!columns.every((column) => table.find(column) !== undefined)) return []
