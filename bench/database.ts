@@ -1,10 +1,14 @@
 import Database from 'better-sqlite3'
-import { columns, customer, required, type Customer } from './customer.ts'
+import { columns, customer, indexed, required, type Customer } from './customer.ts'
 
 /** The tables of a database, and how many rows each starts with. */
 export type Tables = Readonly<Record<string, number>>
 
 export const salesTables = { customers: 91, clients: 1000 } as const satisfies Tables
+
+/** The number of rows of the table with this name, whose addresses have an index on every database. */
+export const members = 2_000
+export const poolTables: Tables = { ...salesTables, members }
 
 /** The table whose rows have a key and a company name only, so that a million of them stay small. */
 export const archive = 'archive'
@@ -38,6 +42,9 @@ export function createDatabase(file: string, tables: Tables): void {
       const values = columns.map((name) => `@${name}`).join(', ')
       const insert = db.prepare(`INSERT INTO ${table} VALUES (${values})`)
       for (let index = 1; index <= count; index++) insert.run(rowOf(table, index))
+      if (table !== 'members') continue
+      for (const column of indexed)
+        db.exec(`CREATE INDEX ${table}_${column}_index ON ${table} (${column})`)
     }
   })()
   db.pragma('wal_checkpoint(TRUNCATE)')

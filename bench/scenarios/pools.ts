@@ -1,6 +1,6 @@
-import { rowOf, salesTables, type Tables } from '../database.ts'
-import { turns, type Goal, type RatioGoal, type Scenario } from '../scenario.ts'
-import { distinctItems, distinctPages, pageProbe, reads, type Requests } from './reads.ts'
+import { members, poolTables } from '../database.ts'
+import type { Goal, RatioGoal, Scenario } from '../scenario.ts'
+import { distinctItems, distinctPages, filteredPages, reads, type Requests } from './reads.ts'
 import { updates, writes } from './writes.ts'
 
 /** A database behind a pool, and who takes part there. */
@@ -15,29 +15,8 @@ export interface PoolDatabase {
 
 type Access = 'open' | 'keys'
 
-/** The number of rows of the table with this name. */
-export const members = 2_000
-export const poolTables: Tables = { ...salesTables, members }
-const addresses = 200
-
 const shared = ['read-page', 'read-100', 'read-item', 'insert']
 const sameAsOnSqlite: Scenario[] = [...reads, ...writes].filter(({ name }) => shared.includes(name))
-
-/** Returns requests of pages of the rows with an address, of which each has its turn. */
-function filteredPages(table: string, count: number): Requests {
-  const addressOf = (index: number) => rowOf(table, index).address ?? ''
-  return {
-    probes: (dialect) => [
-      pageProbe(dialect, table, { address: addressOf(77) }, count),
-      pageProbe(dialect, table, { address: addressOf(77), limit: 2, offset: 3 }, count),
-      pageProbe(dialect, table, { address: 'nowhere' }, count),
-    ],
-    load: (dialect) => {
-      const next = turns(1, addresses)
-      return () => ({ method: 'GET', path: dialect.list(table, { address: addressOf(next()) }) })
-    },
-  }
-}
 
 const distinct: (Requests & Pick<Scenario, 'name' | 'title'>)[] = [
   {

@@ -1,5 +1,5 @@
 import { keyOf } from '../customer.ts'
-import { archive, rowOf, rowsOf, salesTables } from '../database.ts'
+import { archive, members, poolTables, rowOf, rowsOf, salesTables } from '../database.ts'
 import type { Dialect, Page } from '../dialects.ts'
 import {
   allServers,
@@ -72,6 +72,24 @@ export function distinctItems(table: string, count: number): Requests {
   }
 }
 
+const addresses = 200
+
+/** Returns requests of pages of the rows with an address, of which each has its turn. */
+export function filteredPages(table: string, count: number): Requests {
+  const addressOf = (index: number) => rowOf(table, index).address ?? ''
+  return {
+    probes: (dialect) => [
+      pageProbe(dialect, table, { address: addressOf(77) }, count),
+      pageProbe(dialect, table, { address: addressOf(77), limit: 2, offset: 3 }, count),
+      pageProbe(dialect, table, { address: 'nowhere' }, count),
+    ],
+    load: (dialect) => {
+      const next = turns(1, addresses)
+      return () => ({ method: 'GET', path: dialect.list(table, { address: addressOf(next()) }) })
+    },
+  }
+}
+
 const collections = Array.from({ length: 1000 }, (_, number) => `c${number}`)
 
 export const reads: Scenario[] = [
@@ -97,6 +115,14 @@ export const reads: Scenario[] = [
     servers: bothServers,
     ...distinctPages('clients', salesTables.clients),
     goals: [],
+  },
+  {
+    name: 'filtered',
+    title: 'Read pages filtered by 200 values of an indexed column in turn: 10 of 2,000 rows',
+    tables: poolTables,
+    servers: [...bothServers, floor],
+    ...filteredPages('members', members),
+    goals: keyedGoals(1.3),
   },
   {
     name: 'read-item',

@@ -1,8 +1,9 @@
 import { keyOf } from '../customer.ts'
+import { members, poolTables } from '../database.ts'
 import type { Dialect } from '../dialects.ts'
 import { turns, type Goal, type HttpRequest, type LatencyGoal, type Scenario } from '../scenario.ts'
 import { zipfRanks } from '../zipf.ts'
-import { goalsOf, members, poolTables, type PoolDatabase } from './pools.ts'
+import { goalsOf, type PoolDatabase } from './pools.ts'
 import { distinctItems, itemProbes, pageProbe } from './reads.ts'
 import { updateOf, updateProbes } from './writes.ts'
 

@@ -102,13 +102,16 @@ export function floorOf(db: Database, tables: readonly string[]): Floor {
 
   const stores = tables.map((table) => {
     const path = `/rest/v1/sales/${table}`
-    const page = db
-      .prepare(
-        `SELECT json_group_array(${jsonOf(listed)}) FROM
-         (SELECT ${listed.join(', ')} FROM ${table} ORDER BY customerId
-          LIMIT CAST(? AS INTEGER) OFFSET CAST(? AS INTEGER))`,
-      )
-      .pluck()
+    const pageOf = (where: string) =>
+      db
+        .prepare(
+          `SELECT json_group_array(${jsonOf(listed)}) FROM
+           (SELECT ${listed.join(', ')} FROM ${table} ${where} ORDER BY customerId
+            LIMIT CAST(? AS INTEGER) OFFSET CAST(? AS INTEGER))`,
+        )
+        .pluck()
+    const page = pageOf('')
+    const filtered = pageOf('WHERE address = ?')
     const one = db.prepare(`SELECT ${jsonOf(columns)} FROM ${table} WHERE customerId = ?`).pluck()
     const insert = db.prepare(
       `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
@@ -132,8 +135,11 @@ export function floorOf(db: Database, tables: readonly string[]): Floor {
         }
         const query = new URLSearchParams(target.slice(path.length))
         const [limit, offset] = [limitOf(query.get('$limit')), offsetOf(query.get('$offset'))]
+        const address = query.get('address')
         return () => {
-          const items = page.get(limit, offset) as string
+          const items = (
+            address === null ? page.get(limit, offset) : filtered.get(address, limit, offset)
+          ) as string
           return { status: 200, text: `${beforePage}${items}${afterPage}` }
         }
       },

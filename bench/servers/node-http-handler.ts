@@ -24,11 +24,12 @@ function read(response: ServerResponse, store: Store, key: string | undefined, s
   if (search === '') return send(response, 200, pageReply(store.page(10, 0)))
   const query = new URLSearchParams(search)
   const limit = limitOf(query.get('$limit'))
+  const offset = offsetOf(query.get('$offset'))
   const needle = query.get('$q')
-  const items =
-    needle === null
-      ? store.page(limit, offsetOf(query.get('$offset')))
-      : store.search(needle, limit)
+  const address = query.get('address')
+  const unfiltered = (): unknown[] =>
+    needle === null ? store.page(limit, offset) : store.search(needle, limit)
+  const items = address === null ? unfiltered() : store.filtered(address, limit, offset)
   const count = query.get('$count') === 'true' ? store.count() : null
   send(response, 200, pageReply(items, count))
 }

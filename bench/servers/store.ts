@@ -6,6 +6,8 @@ export type Changes = Partial<Record<Column, string | null>>
 /** The statements that the hand-written servers share: prepared once, one commit a write. */
 export interface Store {
   page(limit: number, offset: number): unknown[]
+  /** Of the rows with an address. */
+  filtered(address: string, limit: number, offset: number): unknown[]
   count(): number
   /** The first page of the rows of which one column contains the string. */
   search(needle: string, limit: number): unknown[]
@@ -21,6 +23,9 @@ function storeOf(db: Database.Database, table: string): Store {
   const select = `SELECT ${listed.join(', ')} FROM ${table}`
   const page = db.prepare(`${select} ORDER BY customerId LIMIT ${bound}`)
   const deep = db.prepare(`${select} ORDER BY customerId LIMIT ${bound} OFFSET ${bound}`)
+  const filtered = db.prepare(
+    `${select} WHERE address = ? ORDER BY customerId LIMIT ${bound} OFFSET ${bound}`,
+  )
   const count = db.prepare(`SELECT count(*) FROM ${table}`).pluck()
   const matches = columns.map((name) => `instr(lower(${name}), @needle) > 0`).join(' OR ')
   const search = db.prepare(
@@ -46,6 +51,7 @@ function storeOf(db: Database.Database, table: string): Store {
 
   return {
     page: (limit, offset) => (offset > 0 ? deep.all(limit, offset) : page.all(limit)),
+    filtered: (address, limit, offset) => filtered.all(address, limit, offset),
     count: () => count.get() as number,
     search: (needle, limit) => search.all({ needle: needle.toLowerCase(), limit }),
     one: (key) => one.get(key),
