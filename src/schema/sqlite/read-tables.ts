@@ -58,11 +58,8 @@ export function readTables(
 function remembered<Key, Result>(read: (key: Key) => Result): (key: Key) => Result {
   const results = new Map<Key, Result>()
   return (key) => {
-    const known = results.get(key)
-    if (known !== undefined || results.has(key)) return known as Result
-    const result = read(key)
-    results.set(key, result)
-    return result
+    if (!results.has(key)) results.set(key, read(key))
+    return results.get(key) as Result
   }
 }
 

@@ -42,14 +42,22 @@ function compileTogether(connection: Connection, statements: readonly string[]):
 
 /** Returns the statements of a collection. If all of them compile, {@link checkStatements} finds nothing. */
 function statementsOf(table: Table, collection: PublishedCollection): readonly string[] {
-  const columns = collection.fields.map(({ column }) => column)
-  if (!columns.every((column) => table.find(column) !== undefined)) return []
-  const isWritten =
-    table.kind === 'table' && writes.some((event) => collection.publishes.has(event))
-  return [
-    ...readsOf(collection.table, columns),
-    ...(isWritten ? writesOf(writtenTable(table, collection)) : []),
-  ]
+  const columns = columnsIn(table, collection)
+  if (columns === undefined) return []
+  const reads = readsOf(collection.table, columns)
+  return isWritten(table, collection)
+    ? [...reads, ...writesOf(writtenTable(table, collection))]
+    : reads
+}
+
+/** Returns the columns of the fields; undefined if the table lacks one of them. */
+function columnsIn(table: Table, { fields }: PublishedCollection): readonly string[] | undefined {
+  const columns = fields.map(({ column }) => column)
+  return columns.every((column) => table.find(column) !== undefined) ? columns : undefined
+}
+
+function isWritten({ kind }: Table, { publishes }: PublishedCollection): boolean {
+  return kind === 'table' && writes.some((event) => publishes.has(event))
 }
 
 /** What the statements of a collection lack. */
@@ -68,12 +76,11 @@ export function checkStatements(
   table: Table,
   collection: PublishedCollection,
 ): CheckedStatements {
-  const columns = collection.fields.map(({ column }) => column)
-  const isComplete = columns.every((column) => table.find(column) !== undefined)
-  if (!isComplete) return { mistakes: [] }
+  const columns = columnsIn(table, collection)
+  if (columns === undefined) return { mistakes: [] }
   const unreadable = impossibleReads(connection, collection.table, columns)
-  if (unreadable !== undefined || table.kind !== 'table') return { unreadable, mistakes: [] }
-  return { mistakes: writeMistakes(connection, table, collection) }
+  const canWrite = unreadable === undefined && isWritten(table, collection)
+  return { unreadable, mistakes: canWrite ? writeMistakes(connection, table, collection) : [] }
 }
 
 const writes = ['Insert', 'Update', 'Delete'] as const
@@ -84,7 +91,6 @@ function writeMistakes(
   collection: PublishedCollection,
 ): readonly string[] {
   const { fields, publishes, application, name } = collection
-  if (!writes.some((event) => publishes.has(event))) return []
   const place = `${application}/${name}`
   const written = writtenFields(table, fields)
   const impossible = impossibleWrites(connection, writtenTable(table, collection))
