@@ -49,7 +49,7 @@ export async function messageFrom(child: ChildProcess): Promise<unknown> {
   return Promise.race([message, end]).finally(() => ended.abort())
 }
 
-/** Runs a program, and resolves with the message that it sends when it has ended. */
+/** Runs a program that sends one message. Resolves with the message once the program has ended. */
 export async function figuresFrom(program: string, args: readonly string[]): Promise<unknown> {
   const child = fork(program, args)
   try {

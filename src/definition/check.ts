@@ -54,7 +54,9 @@ export function checkApplications(
 /** Checks applications, and returns their mistakes instead of throwing them. */
 export function inspectApplications(applications: unknown, options: CheckOptions = {}): Inspected {
   const { form = 'code', maxPageSize = 100, brand = defaultBrand, toServe = false } = options
-  const odd = isPlainTree(applications, mostLevels) ? [] : oddParts(applications)
+  const deep = tooDeep(applications)
+  if (deep !== undefined) return { mistakes: [deep], wellFormed: {} }
+  const odd = oddDefinitions(applications)
   if (odd.length > 0) return { mistakes: odd, wellFormed: {} }
   const shape = applicationsShape(form)
   const less = shape.safeParse(withoutRepeatedFields(applications))
@@ -88,21 +90,6 @@ const maxMalformed = 10 * maxListedMistakes
 const mostLevels = 64
 // Enough for the name of a field, and for the members of a row rule.
 const shownLevels = 5
-
-/** Returns whether {@link oddParts} has nothing to find. It reads everything once, where that reads it twice. */
-function isPlainTree(value: unknown, most: number): boolean {
-  // A validator of a library may be any object.
-  if (typeof value !== 'object' || value === null || '~standard' in value) return true
-  if (most === 0 || !(Array.isArray(value) || hasPlainPrototype(value))) return false
-  for (const member of Object.values(value) as unknown[])
-    if (!isPlainTree(member, most - 1)) return false
-  return true
-}
-
-function oddParts(applications: unknown): readonly Mistake[] {
-  const deep = tooDeep(applications)
-  return deep === undefined ? oddDefinitions(applications) : [deep]
-}
 
 /** Returns the mistake of applications that contain themselves or have too many levels: a check would not end. */
 function tooDeep(applications: unknown): Mistake | undefined {

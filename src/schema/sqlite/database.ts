@@ -18,10 +18,9 @@ import { searchOf, sqliteSearches } from './search-index.ts'
 import { columnDefinition, createTables, otherCheck, sqliteText } from './statements.ts'
 
 /** Finds a column whose CHECK is that of another definition. */
-const otherDefinition: FieldCheck = ({ tables, table, collection }, field, column) => {
-  if (column === undefined || tables.written?.(collection).has(field) === true) return undefined
+const otherDefinition: FieldCheck = ({ table }, field, column) => {
   const other = otherCheck(table.statement ?? '', field)
-  if (other === undefined) return undefined
+  if (column === undefined || other === undefined) return undefined
   const reason = `has a CHECK for another definition of the field, with ${other}. Rebuild the table with\n${columnDefinition(field)}`
   return { is: 'unusable', field, column, reason }
 }
