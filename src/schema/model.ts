@@ -42,7 +42,7 @@ export interface Column {
   readonly collation: string | undefined
   /** Whether its collation distinguishes any two strings. */
   readonly isDeterministic: boolean
-  /** Whether its collation is known to order by code point, other than the collation "C". Default false. Only of PostgreSQL. */
+  /** Whether its collation is known to order by code point. Default false. Only of PostgreSQL. */
   readonly isInOrder?: boolean
   /** Whether its type is a domain, which may have conditions of its own. Default false. */
   readonly isDomain?: boolean

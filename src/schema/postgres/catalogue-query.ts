@@ -41,7 +41,7 @@ const hasNullOrder = `exists (select from pg_index x, unnest(x.indkey[0:x.indnke
     where x.indrelid = c.oid and k.att = a.attnum and k.opt & 1 <> (k.opt >> 1) & 1)`
 
 // The provider `b` has collations of code points only. Before version 15, every database has the provider `c`.
-const isInOrder = `coalesce(co.collname <> 'C' and case co.collprovider
+const isInOrder = `coalesce(case co.collprovider
     when 'c' then co.collcollate in ('C', 'POSIX') when 'b' then true
     when 'd' then (select case coalesce(to_jsonb(db) ->> 'datlocprovider', 'c') when 'b' then true
       when 'c' then db.datcollate in ('C', 'POSIX') end from pg_database db where db.datname = current_database()) end, false)`
