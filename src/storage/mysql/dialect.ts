@@ -166,7 +166,8 @@ function joinedReads(statements: readonly BoundStatement[]): BoundStatement {
 function marked({ texts: [first = '', ...others], slots }: Sql, mark: number): Sql {
   const query = { texts: [first.replace(/^select /, `select ${mark}, `), ...others], slots }
   // Without a limit, the order of a part of a union is ignored.
-  const isLimited = slots.at(-1) === offsetSlot && others.at(-1) === ''
+  const end = others.at(-1) ?? first
+  const isLimited = (slots.at(-1) === offsetSlot && end === '') || end.endsWith(' limit 1')
   return isLimited ? sql`(${query})` : sql`(${query} limit ${raw(noLimit)})`
 }
 

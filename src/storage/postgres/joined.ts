@@ -1,5 +1,14 @@
 import type { BoundStatement } from '../pool/connection.ts'
-import { limitSlot, offsetSlot, raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
+import {
+  join,
+  limitSlot,
+  offsetSlot,
+  raw,
+  sql,
+  type BoundValue,
+  type Slot,
+  type Sql,
+} from '../sql/fragments.ts'
 import type { UpdateClauses } from '../sql/dialect.ts'
 
 // Statements of one shape have the same object.
@@ -16,7 +25,15 @@ export function joinedReads(statements: readonly BoundStatement[]): BoundStateme
     text = joinedRead(read)
     joinedTexts.set(read, text)
   }
-  return { sql: text, values: arraysOf(statements) }
+  return { sql: text, values: [...arraysOf(statements), ...writtenOf(statements)] }
+}
+
+/** Returns the values that are written into the text of one statement for several. The plan is made for the longest page. */
+function writtenOf(statements: readonly BoundStatement[]): readonly BoundValue[] {
+  const [{ sql: read }] = statements as readonly [BoundStatement]
+  return read.slots.flatMap(({ isWritten }, at) =>
+    isWritten === true ? Math.max(...statements.map(({ values }) => Number(values[at]))) : [],
+  )
 }
 
 function joinedRead(read: Sql): Sql {
@@ -27,34 +44,35 @@ function joinedRead(read: Sql): Sql {
 /** Returns the text of one statement for updates of different rows. Each of its rows begins with the index of its update. */
 export function joinedUpdate({ set, where, returned }: UpdateClauses): Sql {
   const { list, inList } = listOf([...set.slots, ...where.slots])
-  return sql`${inList(set)} from ${list}${inList(where, set.slots.length)} returning each.n - 1, ${returned}`
+  return sql`${inList(set)} from ${list}${inList(where)} returning each.n - 1, ${returned}`
 }
 
 /** Returns the values of statements as arrays, one for each parameter. */
 export function arraysOf(statements: readonly BoundStatement[]): readonly string[] {
-  const [first] = statements as readonly [BoundStatement]
-  return first.values.map((_, at) => arrayOf(statements, at))
+  const [{ sql: text, values }] = statements as readonly [BoundStatement]
+  return values.flatMap((_, at) =>
+    text.slots[at]?.isWritten === true ? [] : arrayOf(statements, at),
+  )
 }
 
 /** Returns the list of the values of parameters, and what replaces the parameters of a fragment by the columns of the list. */
-function listOf(slots: readonly Slot[]) {
+function listOf(all: readonly Slot[]) {
+  const slots = all.filter(({ isWritten }) => isWritten !== true)
   const names = [...slots.map((_, at) => `v${at}`), 'n'].join(', ')
-  const list: Sql = {
-    texts: [
-      'unnest(',
-      ...slots.slice(1).map(() => '::text[], '),
-      `::text[]) with ordinality as each (${names})`,
-    ],
-    slots,
-  }
-  const inList = (text: Sql, first = 0): Sql =>
-    raw(
-      text.texts.reduce((before, part, at) => {
-        const slot = text.slots[at - 1] as Slot
+  // The server would plan for the number of values in an array that it sees, and so again for each run.
+  const arrays = join(slots.map((slot) => sql`(select ${slot}::text[])`))
+  const list = sql`unnest(${arrays}) with ordinality as each (${raw(names)})`
+  let column = 0
+  const inList = (text: Sql): Sql =>
+    text.slots.reduce(
+      (before, slot, at) => {
+        const after = raw(text.texts[at + 1] as string)
+        if (slot.isWritten === true) return sql`${before}${slot}${after}`
         // A parameter is a number where LIMIT needs one, and a column must be converted.
         const type = slot === limitSlot || slot === offsetSlot ? '::bigint' : ''
-        return `${before}each.v${first + at - 1}${type}${part}`
-      }),
+        return sql`${before}${raw(`each.v${column++}${type}`)}${after}`
+      },
+      raw(text.texts[0] as string),
     )
   return { list, inList }
 }

@@ -6,6 +6,7 @@ import type { StatementLimit } from '../pool/statement-limit.ts'
 import { isOutdated } from './failure.ts'
 import type { PostgresQuery, PostgresResult } from './pool.ts'
 import { inRecovery, type Send, type Session } from './session.ts'
+import type { StatementNames } from './statement-names.ts'
 
 // Fails on a standby, with an error that no other part of a begin has.
 const requireNoRecovery = '; select 1 / (not pg_is_in_recovery())::int'
@@ -13,8 +14,15 @@ const divisionByZero = '22012'
 
 const types = { getTypeParser: () => unchanged }
 
+/** The texts of a statement: one for each combination of the values that are written into it. */
+interface StatementTexts {
+  /** The indexes of these values. */
+  readonly written: readonly number[]
+  readonly byWritten: Map<string, string>
+}
+
 // Statements of one shape have the same object.
-const texts = new WeakMap<Sql, string>()
+const texts = new WeakMap<Sql, StatementTexts>()
 
 /** How a {@link PreparedConnection} sends statements. */
 export interface Sending {
@@ -111,8 +119,7 @@ export class PreparedConnection implements Connection {
   }
 
   #result(statement: BoundStatement): Promise<PostgresResult> {
-    const text = textOf(statement.sql)
-    if (this.#names === undefined && !this.#hasBegun) return this.#separately(statement, text)
+    if (this.#names === undefined && !this.#hasBegun) return this.#separately(queryOf(statement))
     const limit = this.#isLimited ? this.#limited() : undefined
     if (limit !== undefined)
       return this.#sending
@@ -122,29 +129,31 @@ export class PreparedConnection implements Connection {
           throw error
         })
         .then(() => this.#result(statement))
-    if (this.#names === undefined) return this.#query(statement, text)
-    const unused = this.#hasBegun ? [] : this.#names.unused()
-    if (unused.length === 0) return this.#named(statement, text)
-    return this.#endUnused(unused).then(() => this.#named(statement, text))
+    const query = queryOf(statement)
+    const names = this.#names
+    if (names === undefined || statement.isPlannedByValues === true) return this.#send(query)
+    const unused = this.#hasBegun ? [] : names.unused()
+    if (unused.length === 0) return this.#named(query, names)
+    return this.#endUnused(unused).then(() => this.#named(query, names))
   }
 
-  #query({ values }: BoundStatement, text: string, name?: string): Promise<PostgresResult> {
-    const query: PostgresQuery = { text, values, rowMode: 'array', types }
-    if (name !== undefined) query.name = name
+  #send(query: PostgresQuery): Promise<PostgresResult> {
     return this.#sending.send(query, this.#sending.limit.maxWait())
   }
 
-  #named(statement: BoundStatement, text: string): Promise<PostgresResult> {
-    const name = statement.isPlannedByValues === true ? undefined : this.#names?.nameOf(text)
-    if (name === undefined) return this.#query(statement, text)
-    return this.#query(statement, text, name).catch((error: unknown) => {
+  #named(query: PostgresQuery, names: StatementNames): Promise<PostgresResult> {
+    const name = names.nameOf(query.text)
+    if (name === undefined) return this.#send(query)
+    query.name = name
+    return this.#send(query).catch((error: unknown) => {
       if (!isOutdated(error)) throw error
-      this.#names?.forget(text)
+      names.forget(query.text)
       // The server rejects the rest of the transaction, but it can be repeated.
       if (this.#hasBegun) {
         throw new StorageError('unavailable', { cause: error, isConflict: true })
       }
-      return this.#query(statement, text)
+      delete query.name
+      return this.#send(query)
     })
   }
 
@@ -155,10 +164,10 @@ export class PreparedConnection implements Connection {
     }
   }
 
-  async #separately(statement: BoundStatement, text: string): Promise<PostgresResult> {
+  async #separately(query: PostgresQuery): Promise<PostgresResult> {
     await this.command('begin isolation level repeatable read read only')
     try {
-      const rows = await this.#query(statement, text)
+      const rows = await this.#send(query)
       await this.command('commit')
       return rows
     } catch (error) {
@@ -168,12 +177,31 @@ export class PreparedConnection implements Connection {
   }
 }
 
-function textOf(sql: Sql): string {
-  const known = texts.get(sql)
-  if (known !== undefined) return known
-  const text = sql.texts.reduce((joined, part, index) => `${joined}$${index}${part}`)
-  texts.set(sql, text)
-  return text
+/** Returns a statement as the driver sends it. */
+function queryOf({ sql, values }: BoundStatement): PostgresQuery {
+  let known = texts.get(sql)
+  if (known === undefined) {
+    const written = sql.slots.flatMap(({ isWritten }, index) => (isWritten === true ? index : []))
+    known = { written, byWritten: new Map() }
+    texts.set(sql, known)
+  }
+  const { written, byWritten } = known
+  const inText = written.length === 0 ? '' : written.map((index) => values[index]).join()
+  let text = byWritten.get(inText)
+  if (text === undefined) {
+    text = textOf(sql, values)
+    byWritten.set(inText, text)
+  }
+  const own = written.length === 0 ? values : values.filter((_, index) => !written.includes(index))
+  return { text, values: own, rowMode: 'array', types }
+}
+
+function textOf({ texts: parts, slots }: Sql, values: BoundStatement['values']): string {
+  let count = 0
+  return parts.reduce((before, part, index) => {
+    const isWritten = slots[index - 1]?.isWritten === true
+    return `${before}${isWritten ? String(values[index - 1]) : `$${++count}`}${part}`
+  })
 }
 
 function rowsOf({ rows }: PostgresResult): readonly TextRow[] {

@@ -79,7 +79,10 @@ export interface Dialect extends TableDialect {
    * database has no subqueries in FROM that refer to the rows before.
    */
   textOf?(value: Sql, column: Column): Sql
-  /** Limits that are part of the text of pages with conditions. Absent if the best plan needs no limit that is known. */
+  /**
+   * Limits that are part of the text of pages with conditions, as a statement may be planned once for any values. Absent if
+   * it is planned for the values of each run.
+   */
   readonly knownLimits?: ReadonlySet<number>
   /** How many statements may be {@link joined} at most. */
   readonly maxJoined: number

@@ -1,7 +1,17 @@
 import type { Condition, SortField, StorageQuery } from '../adapter.ts'
 import { fieldOf } from './conditions.ts'
 import type { PlacedColumn, Tables } from './dialect.ts'
-import { endSlot, join, lastSlot, limitSlot, offsetSlot, raw, sql, type Sql } from './fragments.ts'
+import {
+  boundSlot,
+  endSlot,
+  join,
+  lastSlot,
+  limitSlot,
+  offsetSlot,
+  raw,
+  sql,
+  type Sql,
+} from './fragments.ts'
 import {
   boundFields,
   orderBy,
@@ -128,12 +138,36 @@ function endOfOrder(place: TablePlace): readonly Sql[] {
 /** Returns FROM and WHERE of the rows of a query that meet further terms, with what precedes their table. */
 type From = (terms: readonly Sql[], before?: Sql) => Sql
 
-/** Returns the statement of rows that are read in one order, up to the end of the page. */
-export function rowsInOrder(values: readonly Sql[], from: From, rows: OrderedRows): Sql {
-  return sql`${allInOrder(values, from, rows)} limit ${limitSlot} offset ${offsetSlot}`
+/** The rows that a statement cuts a page from. */
+export interface PageRows {
+  readonly place: TablePlace
+  readonly query: Pick<StorageQuery, 'limit' | 'offset'>
+  readonly values: readonly Sql[]
+  readonly from: From
+  /** Whether the statement locks the rows that it returns. */
+  readonly isLocked: boolean
 }
 
-function allInOrder(values: readonly Sql[], from: From, { terms, keys, step }: OrderedRows): Sql {
+/** Returns whether a page is the first row only, as that of an item is. Its statement needs no parameters for it. */
+export function isFirstRow({ limit, offset }: Pick<StorageQuery, 'limit' | 'offset'>): boolean {
+  return limit === 1 && offset === 0
+}
+
+/** Returns the statement of rows that are read in one order, up to the end of the page. */
+export function rowsInOrder(page: PageRows, rows: OrderedRows): Sql {
+  const { place, query, isLocked } = page
+  const all = allInOrder(page, rows)
+  if (isFirstRow(query)) return sql`${all} limit 1`
+  // More rows than those of the page would be locked.
+  const isBounded = place.dialect.knownLimits !== undefined && !isLocked
+  const read = isBounded ? sql`select * from (${all} limit ${boundSlot}) as near` : all
+  return sql`${read} limit ${limitSlot} offset ${offsetSlot}`
+}
+
+function allInOrder(
+  { values, from }: Pick<PageRows, 'values' | 'from'>,
+  { terms, keys, step }: OrderedRows,
+): Sql {
   const order = orderBy(keys)
   if (step === undefined) return sql`select ${join(values)} ${from(terms)}${order}`
   const bound = boundOf(step, from(terms), sql`${lastSlot}`)
@@ -152,32 +186,22 @@ export function endOfPage({ dialect }: TablePlace): Sql {
  * Returns the statement of rows that are read apart: those that a page may have, in no order. Each has its keys as `o0`
  * and so on.
  */
-export function rowsApart(
-  place: TablePlace,
-  { offset }: Pick<StorageQuery, 'offset'>,
-  {
-    order,
-    values,
-    from,
-  }: { readonly order: PageOrder; readonly values: readonly Sql[]; readonly from: From },
-): Sql {
+export function rowsApart(page: PageRows, order: PageOrder): Sql {
+  const { place, query, values, from } = page
   // Where a limit must be a number, the page is cut from the rows of all parts.
   if (place.dialect.terms.directionOfPresent === undefined) {
-    const parts = order.reads.map(
-      (rows) => sql`(${allInOrder(values, from, rows)} limit ${endSlot})`,
-    )
+    const parts = order.reads.map((rows) => sql`(${allInOrder(page, rows)} limit ${endSlot})`)
     return join(parts, raw(' union all '))
   }
   const skipped: Sql[] = []
   const reads = order.reads.map((rows, index) => {
-    if (offset === 0 || index === 0) return sql`(${rowsInOrder(values, from, rows)})`
+    if (query.offset === 0 || index === 0) return sql`(${rowsInOrder(page, rows)})`
     const before = order.reads[index - 1] as OrderedRows
+    const near = sql`select 1 ${from(before.terms)} limit ${boundSlot}`
     skipped.push(
-      sql` - (select count(*) from (select 1 ${from(before.terms)} limit ${offsetSlot}) as skipped)`,
+      sql` - (select count(*) from (select 1 from (${near}) as near limit ${offsetSlot}) as skipped)`,
     )
-    // A limit that is not known when the statement is planned would make it sort all rows.
-    const end = sql`cast(${limitSlot} as bigint) + cast(${offsetSlot} as bigint)`
-    const read = sql`select ${join(values)} ${from(rows.terms)}${orderBy(rows.keys)} limit ${end}`
+    const read = sql`select ${join(values)} ${from(rows.terms)}${orderBy(rows.keys)} limit ${boundSlot}`
     const again = orderBy(placedKeys(place, 'later', rows.keys))
     const start = sql`greatest(${offsetSlot}${join(skipped, sql``)}, 0)`
     return sql`(select * from (${read}) as later${again} limit ${limitSlot} offset ${start})`

@@ -17,7 +17,14 @@ import {
   type Sql,
 } from './fragments.ts'
 import { orderBy, placedKeys } from './order-keys.ts'
-import { endOfPage, mayBeApart, pageOrder, rowsApart, rowsInOrder } from './page-order.ts'
+import {
+  endOfPage,
+  isFirstRow,
+  mayBeApart,
+  pageOrder,
+  rowsApart,
+  rowsInOrder,
+} from './page-order.ts'
 import { usesSearchIndex } from '../../schema/search-index.ts'
 import { isPlainNeedle, searchPattern } from './search.ts'
 import { conditionsShape, identityOf, listShape, sortShape } from './shape.ts'
@@ -68,7 +75,7 @@ export function pageShape(
       : offset === 0 && mayBeApart(tables, collection, sort)
         ? 'start'
         : 'page'
-  return `${kind}\0${limitInText(tables, query) ?? ''}\0${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(collection, select)}`
+  return `${kind}\0${isFirstRow(query) ? 1 : (limitInText(tables, query) ?? '')}\0${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(collection, select)}`
 }
 
 /** What the rows of a page have or meet beyond their query. */
@@ -122,18 +129,19 @@ function textWithSlots(
   if (!count) {
     const values = columns.length === 0 ? [sql`null as ${name(dialect, 'c0')}`] : columns
     const lock = isLocked ? dialect.transactions.lock : sql``
-    if (only !== undefined) return sql`${rowsInOrder(values, from, only)}${lock}`
+    const page = { place, query, from, isLocked }
+    if (only !== undefined) return sql`${rowsInOrder({ ...page, values }, only)}${lock}`
     const names = values.map((_, index) => raw(`page.c${index}`))
-    const rows = rowsApart(place, query, { order, values: [...values, ...by], from })
+    const rows = rowsApart({ ...page, values: [...values, ...by] }, order)
     return sql`select ${join(names)} from (${rows}) as page${again}${endOfPage(place)}`
   }
   const all = sql`select count(*) as n ${from([])}`
   if (limit === 0) return all
-  const listed = [sql`1 as r`, ...columns, ...by]
+  const listed = { place, query, from, values: [sql`1 as r`, ...columns, ...by], isLocked: false }
   const page =
     only !== undefined
-      ? rowsInOrder(listed, from, only)
-      : sql`select * from (${rowsApart(place, query, { order, values: listed, from })}) as page${again}${endOfPage(place)}`
+      ? rowsInOrder(listed, only)
+      : sql`select * from (${rowsApart(listed, order)}) as page${again}${endOfPage(place)}`
   // As `shownCount`: a page that is not full shows the number, and nothing is counted.
   const size = sql`count(page.r) over ()`
   const isOpen = sql`${size} < ${limitSlot}`

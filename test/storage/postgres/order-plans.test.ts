@@ -57,6 +57,10 @@ function rowsRead({ Plans: inner = [], ...plan }: Plan): number {
 const few = 1_500
 
 const up = (field: string): SortField => ({ field, descending: false })
+const usual = ['set plan_cache_mode = auto']
+const anyValues = ['set plan_cache_mode = force_generic_plan']
+// Then the rows of an index are expected to be far from each other, so that many of them cost more than a sort of all.
+const littleMemory = [...anyValues, "set effective_cache_size = '8kB'"]
 const down = (field: string): SortField => ({ field, descending: true })
 
 describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary indexes', () => {
@@ -81,17 +85,17 @@ describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary index
   /** Returns the number of rows that the statement of a page reads. */
   async function read(
     given: PartialQuery,
-    { joined = 0, collection = people, mode = 'auto' } = {},
+    { joined = 0, collection = people, settings = usual } = {},
   ): Promise<number> {
     const own = connections(schema.pool, completePostgres({}))
     const [[text] = []] = await own.use(async (connection) => {
       const query = queryOf(collection, { limit: 10, ...given })
       const page = pageStatement(await readTables(connection, [collection]), collection, query)
       const read = joined === 0 ? page : joinedReads(Array.from({ length: joined }, () => page))
-      await connection.command(`set plan_cache_mode = ${mode}`)
+      await connection.command(...settings)
       const explained = sql`${raw('explain (analyze, format json)')} ${read.sql}`
       const plan = await connection.rows({ ...read, sql: explained })
-      await connection.command('reset plan_cache_mode')
+      await connection.command('reset plan_cache_mode', 'reset effective_cache_size')
       return plan
     })
     await own.close()
@@ -142,6 +146,22 @@ describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary index
       expect(await read({ sort, conditions, ...page }, { joined: 3 })).toBeLessThan(3 * few)
     })
 
+    test.each<readonly [string, PartialQuery]>([
+      ['first', {}],
+      ['further', { offset: 10 }],
+    ])('reads few rows for the %s page by a plan for any values', async (__, page) => {
+      const query = { sort, conditions, ...page }
+      expect(await read(query, { settings: anyValues })).toBeLessThan(few)
+      expect(await read(query, { settings: anyValues, joined: 3 })).toBeLessThan(3 * few)
+    })
+
+    test('reads few rows of a table that does not fit into memory', async () => {
+      const query = { sort, conditions }
+      // Rows that are equal in the first column, and are then sorted, may be a tenth of the table.
+      expect(await read(query, { settings: littleMemory })).toBeLessThan(3_000)
+      expect(await read(query, { settings: littleMemory, joined: 3 })).toBeLessThan(9_000)
+    })
+
     // The position of a field with one value bounds no range of the next one.
     if (sort[0]?.field === 'state') return
     test('reads few rows for a page after a cursor', async () => {
@@ -163,6 +183,36 @@ describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary index
     })
   })
 
+  const item: PartialQuery = { conditions: [{ field: 'id', is: 'equal', value: 7 }], limit: 1 }
+  test.each<readonly [string, PartialQuery]>([
+    ['an item', item],
+    ['the first page', {}],
+    ['a further page', { offset: 10, limit: 7 }],
+    ['a page in the order of a nullable column', { sort: [up('name')], offset: 10 }],
+    ['a page with a condition', { conditions: [inState], offset: 10 }],
+    ['a page with a count', { count: true, offset: 10 }],
+  ])('plans the statement of %s once, however often it runs', async (_, given) => {
+    const own = connections(schema.pool, completePostgres({}))
+    const planned = await own.use(async (connection) => {
+      const tables = await readTables(connection, [people])
+      const page = pageStatement(tables, people, queryOf(people, { limit: 10, ...given }))
+      for (let run = 0; run < 12; run++) {
+        await connection.rows(page)
+        // Another number of reads is the same statement.
+        await connection.rows(joinedReads(Array.from({ length: 2 + (run % 3) }, () => page)))
+      }
+      // Those of the cases before have been prepared before.
+      const latest = `select generic_plans, custom_plans from pg_prepared_statements order by prepare_time desc limit 2`
+      return connection.rows({ sql: raw(latest), values: [] })
+    })
+    await own.close()
+    // The server plans for the values of the first five runs, to see whether that pays.
+    expect(planned).toEqual([
+      ['6', '5'],
+      ['6', '5'],
+    ])
+  })
+
   test('counts rows, but sorts none', async () => {
     const sort = [up('name')]
     expect(await read({ sort, count: true })).toBeLessThan(20_000 + few)
@@ -171,7 +221,7 @@ describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary index
 
   test('reads few rows of a small table, also by a plan for any values', async () => {
     const conditions: readonly Condition[] = [{ field: 'state', is: 'equal', value: 's7' }]
-    const generic = { collection: towns, mode: 'force_generic_plan' }
+    const generic = { collection: towns, settings: anyValues }
     expect(await read({ conditions }, generic)).toBeLessThan(30)
     expect(await read({ conditions }, { ...generic, joined: 3 })).toBeLessThan(90)
     expect(await read({ conditions, offset: 5 }, generic)).toBeLessThan(30)
