@@ -48,7 +48,7 @@ function ownMicroseconds(): number {
 
 /** Returns the requests after which a server is warm, if it is fast enough to have them in so many seconds. */
 export function warmAfter(seconds: number): Required<LoadOptions['until']> {
-  return { requests: 10_000 * seconds, seconds: 5 * seconds }
+  return { requests: 20_000 * seconds, seconds: 5 * seconds }
 }
 
 /** Puts a server under the load of a scenario. */
