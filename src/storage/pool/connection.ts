@@ -12,8 +12,6 @@ export type TextRow = readonly (string | null)[]
 export interface BoundStatement {
   readonly sql: Sql
   readonly values: readonly BoundValue[]
-  /** Whether its best plan depends on the values, so that it is planned for each run. Default false. */
-  readonly isPlannedByValues?: boolean
 }
 
 /** Returns a statement with its values. Throws a TypeError for a value that the database can't store. */

@@ -97,7 +97,7 @@ class Lane<Result> {
     const writes = route.writes?.() ?? 0
     const since = runtime.performanceNow()
     const open = this.#open
-    const isJoinable = this.#limit > 1 && read.statement.isPlannedByValues !== true
+    const isJoinable = this.#limit > 1
     const isSame = open?.route === route && open.writes === writes && this.#endsWith(open, deadline)
     if (isSame && since - open.since <= this.#options.maxWait) {
       const equal = open.reads.get(key)

@@ -14,12 +14,39 @@ import type { UpdateClauses } from '../sql/dialect.ts'
 // Statements of one shape have the same object.
 const joinedTexts = new WeakMap<Sql, Sql>()
 
-/**
- * Returns one statement for reads of the same text. Their values are the rows of a list, one array for each parameter, and
- * the text is evaluated for each row: no read sees the values of another one.
- */
+/** Returns one statement for reads of the same text. No read sees the values of another one. */
 export function joinedReads(statements: readonly BoundStatement[]): BoundStatement {
   const [{ sql: read }] = statements as readonly [BoundStatement]
+  const isPlanned = read.isPlannedByValues === true && statements.length <= maxPlanned
+  return isPlanned ? unionOf(read, statements) : listedReads(read, statements)
+}
+
+// It takes longer to plan more of them than to read their rows.
+const maxPlanned = 16
+
+// Each number of statements has a text of its own.
+const unions = new WeakMap<Sql, Sql[]>()
+
+/** Returns a union of reads, each of which is planned for its own values. */
+function unionOf(read: Sql, statements: readonly BoundStatement[]): BoundStatement {
+  const { length } = statements
+  const known = unions.get(read) ?? []
+  unions.set(read, known)
+  known[length] ??= {
+    ...join(
+      statements.map((_, at) => sql`(select ${raw(String(at))}, read.* from (${read}) as read)`),
+      raw(' union all '),
+    ),
+    isPlannedByValues: true,
+  }
+  return { sql: known[length], values: statements.flatMap(({ values }) => values) }
+}
+
+/**
+ * Returns one statement for any number of reads. Their values are the rows of a list, one array for each parameter, and the
+ * text is evaluated for each row.
+ */
+function listedReads(read: Sql, statements: readonly BoundStatement[]): BoundStatement {
   let text = joinedTexts.get(read)
   if (text === undefined) {
     text = joinedRead(read)

@@ -131,7 +131,7 @@ export class PreparedConnection implements Connection {
         .then(() => this.#result(statement))
     const query = queryOf(statement)
     const names = this.#names
-    if (names === undefined || statement.isPlannedByValues === true) return this.#send(query)
+    if (names === undefined || statement.sql.isPlannedByValues === true) return this.#send(query)
     const unused = this.#hasBegun ? [] : names.unused()
     if (unused.length === 0) return this.#named(query, names)
     return this.#endUnused(unused).then(() => this.#named(query, names))

@@ -81,6 +81,8 @@ export interface Sql {
   /** The text before, between and after the parameters: one string more than there are parameters. */
   readonly texts: readonly string[]
   readonly slots: readonly Slot[]
+  /** Whether it is a statement whose best plan depends on its values, so that it is planned for each run. Default false. */
+  readonly isPlannedByValues?: boolean
 }
 
 /** Writes a fragment of SQL from fragments and parameters: sql`select ${column} where ${column} = ${slot}`. */

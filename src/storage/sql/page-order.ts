@@ -144,8 +144,8 @@ export interface PageRows {
   readonly query: Pick<StorageQuery, 'limit' | 'offset'>
   readonly values: readonly Sql[]
   readonly from: From
-  /** Whether the statement locks the rows that it returns. */
-  readonly isLocked: boolean
+  /** Whether the text tells about how many rows the page needs. */
+  readonly isBounded: boolean
 }
 
 /** Returns whether a page is the first row only, as that of an item is. Its statement needs no parameters for it. */
@@ -155,12 +155,9 @@ export function isFirstRow({ limit, offset }: Pick<StorageQuery, 'limit' | 'offs
 
 /** Returns the statement of rows that are read in one order, up to the end of the page. */
 export function rowsInOrder(page: PageRows, rows: OrderedRows): Sql {
-  const { place, query, isLocked } = page
   const all = allInOrder(page, rows)
-  if (isFirstRow(query)) return sql`${all} limit 1`
-  // More rows than those of the page would be locked.
-  const isBounded = place.dialect.knownLimits !== undefined && !isLocked
-  const read = isBounded ? sql`select * from (${all} limit ${boundSlot}) as near` : all
+  if (isFirstRow(page.query)) return sql`${all} limit 1`
+  const read = page.isBounded ? sql`select * from (${all} limit ${boundSlot}) as near` : all
   return sql`${read} limit ${limitSlot} offset ${offsetSlot}`
 }
 
@@ -187,21 +184,25 @@ export function endOfPage({ dialect }: TablePlace): Sql {
  * and so on.
  */
 export function rowsApart(page: PageRows, order: PageOrder): Sql {
-  const { place, query, values, from } = page
+  const { place, query, values, from, isBounded } = page
   // Where a limit must be a number, the page is cut from the rows of all parts.
   if (place.dialect.terms.directionOfPresent === undefined) {
     const parts = order.reads.map((rows) => sql`(${allInOrder(page, rows)} limit ${endSlot})`)
     return join(parts, raw(' union all '))
   }
+  // Otherwise all rows would be sorted.
+  const end = isBounded
+    ? sql`${boundSlot}`
+    : sql`cast(${limitSlot} as bigint) + cast(${offsetSlot} as bigint)`
   const skipped: Sql[] = []
   const reads = order.reads.map((rows, index) => {
     if (query.offset === 0 || index === 0) return sql`(${rowsInOrder(page, rows)})`
     const before = order.reads[index - 1] as OrderedRows
-    const near = sql`select 1 ${from(before.terms)} limit ${boundSlot}`
+    const near = sql`select 1 ${from(before.terms)} limit ${end}`
     skipped.push(
       sql` - (select count(*) from (select 1 from (${near}) as near limit ${offsetSlot}) as skipped)`,
     )
-    const read = sql`select ${join(values)} ${from(rows.terms)}${orderBy(rows.keys)} limit ${boundSlot}`
+    const read = sql`select ${join(values)} ${from(rows.terms)}${orderBy(rows.keys)} limit ${end}`
     const again = orderBy(placedKeys(place, 'later', rows.keys))
     const start = sql`greatest(${offsetSlot}${join(skipped, sql``)}, 0)`
     return sql`(select * from (${read}) as later${again} limit ${limitSlot} offset ${start})`

@@ -87,5 +87,6 @@ function relatedText(
   const own = sql`select page.n, 0, ${valuesOf(page, 'page')} from page`
   const rows = pageText(tables, collection, query, { columns })
   const all = join([own, ...parts], raw(' union all '))
-  return sql`with page as materialized (select row_number() over () - 1 as n, rows.* from (${rows}) as rows) ${all}`
+  const text = sql`with page as materialized (select row_number() over () - 1 as n, rows.* from (${rows}) as rows) ${all}`
+  return { ...text, isPlannedByValues: rows.isPlannedByValues === true }
 }

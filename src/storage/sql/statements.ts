@@ -27,6 +27,7 @@ import {
 } from './page-order.ts'
 import { usesSearchIndex } from '../../schema/search-index.ts'
 import { isPlainNeedle, searchPattern } from './search.ts'
+import { dependsOnValues } from './value-plans.ts'
 import { conditionsShape, identityOf, listShape, sortShape } from './shape.ts'
 import { isStorable } from './stored-text.ts'
 import { name, placedColumn, placeOf, typeOf, type TablePlace } from './table-conditions.ts'
@@ -48,12 +49,7 @@ export function pageStatement(
 ): BoundStatement {
   const shape = pageShape(tables, collection, query, doubles)
   const text = tables.texts.find(shape, () => pageText(tables, collection, query, { doubles }))
-  const statement = bind(text, { ...inputsOf(query), doubles })
-  const { search } = query
-  // An index is worth using only for a rare needle.
-  const isPlannedByValues =
-    search !== null && usesSearchIndex(tables.dialect, collection, search.text)
-  return isPlannedByValues ? { ...statement, isPlannedByValues } : statement
+  return bind(text, { ...inputsOf(query), doubles })
 }
 
 /** Returns what identifies the text of a page. */
@@ -99,20 +95,27 @@ export function pageText(
   query: StorageQuery,
   further: Further = {},
 ): Sql {
-  const text = textWithSlots(tables, collection, query, further)
+  const place = placeOf(tables, collection)
+  const isPlannedByValues =
+    tables.dialect.knownLimits !== undefined && dependsOnValues(place, query)
+  const text = textWithSlots(place, query, { ...further, isPlannedByValues })
   const limit = limitInText(tables, query)
-  return limit === undefined ? text : withText(text, limitSlot, String(limit))
+  const written = limit === undefined ? text : withText(text, limitSlot, String(limit))
+  return isPlannedByValues ? { ...written, isPlannedByValues } : written
 }
 
 function textWithSlots(
-  tables: Tables,
-  collection: PublishedCollection,
+  place: TablePlace,
   query: StorageQuery,
-  { doubles = new Map(), columns: others = [], related }: Further,
+  {
+    doubles = new Map(),
+    columns: others = [],
+    related,
+    isPlannedByValues,
+  }: Further & { readonly isPlannedByValues: boolean },
 ): Sql {
-  const { dialect } = tables
+  const { dialect, collection } = place
   const { limit, offset, select, count } = query
-  const place = placeOf(tables, collection)
   const from = (terms: readonly Sql[], before?: Sql): Sql =>
     matching(place, query, doubles, { terms: [...(related?.terms ?? []), ...terms], before })
   const selected = [...select.map((field) => place.column(fieldOf(collection, field))), ...others]
@@ -126,10 +129,12 @@ function textWithSlots(
   const by = order.keys.map(({ by: key }, index) => sql`${key} as ${name(dialect, `o${index}`)}`)
   // Neither a join nor a union keeps the order of its rows.
   const again = orderBy(placedKeys(place, 'page', order.keys))
+  // More rows than those of the page would be locked.
+  const isBounded = dialect.knownLimits !== undefined && !isPlannedByValues && !isLocked
+  const page = { place, query, from, isBounded }
   if (!count) {
     const values = columns.length === 0 ? [sql`null as ${name(dialect, 'c0')}`] : columns
     const lock = isLocked ? dialect.transactions.lock : sql``
-    const page = { place, query, from, isLocked }
     if (only !== undefined) return sql`${rowsInOrder({ ...page, values }, only)}${lock}`
     const names = values.map((_, index) => raw(`page.c${index}`))
     const rows = rowsApart({ ...page, values: [...values, ...by] }, order)
@@ -137,8 +142,8 @@ function textWithSlots(
   }
   const all = sql`select count(*) as n ${from([])}`
   if (limit === 0) return all
-  const listed = { place, query, from, values: [sql`1 as r`, ...columns, ...by], isLocked: false }
-  const page =
+  const listed = { ...page, values: [sql`1 as r`, ...columns, ...by] }
+  const rows =
     only !== undefined
       ? rowsInOrder(listed, only)
       : sql`select * from (${rowsApart(listed, order)}) as page${again}${endOfPage(place)}`
@@ -149,7 +154,7 @@ function textWithSlots(
     offset === 0 ? [isOpen, size] : [sql`${size} > 0 and ${isOpen}`, sql`${size} + ${offsetSlot}`]
   const total = sql`case when ${isShown} then ${shown} else (${all}) end`
   const values = ['page.r', ...selected.map((_, index) => `page.c${index}`)].map(raw)
-  return sql`select ${join([total, ...values])} from (select 1 as one) as one left join (${page}) as page on true${again}`
+  return sql`select ${join([total, ...values])} from (select 1 as one) as one left join (${rows}) as page on true${again}`
 }
 
 /**

@@ -5,6 +5,7 @@ import { defineCollection, integer, text } from '../../../src/entries/index.ts'
 import { positionFields, rangesAfter } from '../../../src/request/keyset.ts'
 import type { Condition, SortField } from '../../../src/request/query.ts'
 import { readTables } from '../../../src/schema/postgres/catalogue.ts'
+import type { TextRow } from '../../../src/storage/pool/connection.ts'
 import { connections } from '../../../src/storage/postgres/connection.ts'
 import { joinedReads } from '../../../src/storage/postgres/joined.ts'
 import { completePostgres } from '../../../src/storage/postgres/options.ts'
@@ -34,6 +35,12 @@ const people = publishCollection(
 const towns = publishCollection(
   'app',
   'towns',
+  defineCollection({ key: 'id', fields: { id: integer(), state: text() } }),
+)
+
+const jobs = publishCollection(
+  'app',
+  'jobs',
   defineCollection({ key: 'id', fields: { id: integer(), state: text() } }),
 )
 
@@ -78,6 +85,10 @@ describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary index
       create table towns (id bigint primary key, state text collate "C", notes text);
       insert into towns select n, 's' || n % 200, repeat('x', 150) from generate_series(1, 2000) as n;
       create index on towns (state);
+      create table jobs (id bigint primary key, state text collate "C");
+      insert into jobs select n, case when n % 5000 = 7 then 'rare' else 'usual' end from generate_series(1, 20000) as n;
+      create index on jobs (state);
+      analyze jobs;
       analyze towns`)
   })
   afterAll(() => schema.drop())
@@ -183,34 +194,82 @@ describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary index
     })
   })
 
-  const item: PartialQuery = { conditions: [{ field: 'id', is: 'equal', value: 7 }], limit: 1 }
-  test.each<readonly [string, PartialQuery]>([
-    ['an item', item],
-    ['the first page', {}],
-    ['a further page', { offset: 10, limit: 7 }],
-    ['a page in the order of a nullable column', { sort: [up('name')], offset: 10 }],
-    ['a page with a condition', { conditions: [inState], offset: 10 }],
-    ['a page with a count', { count: true, offset: 10 }],
-  ])('plans the statement of %s once, however often it runs', async (_, given) => {
+  /** Returns how often the statements of a page, alone and with others, are planned for any values and for their own. */
+  async function planned(given: PartialQuery): Promise<readonly TextRow[]> {
     const own = connections(schema.pool, completePostgres({}))
-    const planned = await own.use(async (connection) => {
+    const found = await own.use(async (connection) => {
       const tables = await readTables(connection, [people])
       const page = pageStatement(tables, people, queryOf(people, { limit: 10, ...given }))
+      const [[since] = []] = await connection.rows({
+        sql: raw('select clock_timestamp()'),
+        values: [],
+      })
       for (let run = 0; run < 12; run++) {
         await connection.rows(page)
         // Another number of reads is the same statement.
         await connection.rows(joinedReads(Array.from({ length: 2 + (run % 3) }, () => page)))
       }
-      // Those of the cases before have been prepared before.
-      const latest = `select generic_plans, custom_plans from pg_prepared_statements order by prepare_time desc limit 2`
-      return connection.rows({ sql: raw(latest), values: [] })
+      const plans = `select generic_plans, custom_plans from pg_prepared_statements where prepare_time >= '${since}'`
+      return connection.rows({ sql: raw(plans), values: [] })
     })
     await own.close()
+    return found
+  }
+
+  const item: PartialQuery = { conditions: [{ field: 'id', is: 'equal', value: 7 }], limit: 1 }
+  test.each<readonly [string, PartialQuery]>([
+    ['an item', item],
+    [
+      'an item with a further condition',
+      { ...item, conditions: [...(item.conditions ?? []), inState] },
+    ],
+    ['the first page', {}],
+    ['a further page', { offset: 10, limit: 7 }],
+    ['a page in the order of a nullable column', { sort: [up('name')], offset: 10 }],
+    [
+      'a page with a condition without index',
+      { conditions: [{ field: 'age', is: 'gte', value: 40 }] },
+    ],
+    [
+      'a page with a condition on the field of its order',
+      { sort: [up('rank')], conditions: [{ field: 'rank', is: 'gt', value: 7 }] },
+    ],
+    [
+      'a page whose index has its condition and its order',
+      { sort: [up('score')], conditions: [inState], offset: 10 },
+    ],
+    ['a page with a count', { count: true, offset: 10 }],
+  ])('plans the statement of %s once, however often it runs', async (_, given) => {
     // The server plans for the values of the first five runs, to see whether that pays.
-    expect(planned).toEqual([
+    expect(await planned(given)).toEqual([
       ['6', '5'],
       ['6', '5'],
     ])
+  })
+
+  test.each<readonly [string, PartialQuery]>([
+    ['a page with a condition whose index has another order', { conditions: [inState] }],
+    [
+      'a page with such a condition beside others',
+      { conditions: [{ is: 'and', conditions: [inState, { field: 'age', is: 'gt', value: 1 }] }] },
+    ],
+    [
+      'a page with two conditions, each with an index',
+      { sort: [up('score')], conditions: [inState, { field: 'name', is: 'equal', value: 'n7' }] },
+    ],
+    ['the count of a condition', { sort: [up('score')], conditions: [inState], count: true }],
+  ])('plans the statement of %s for its values each time', async (_, given) => {
+    expect(await planned(given)).toEqual([])
+  })
+
+  test('reads few rows for a rare value and for a frequent one, alone and in one statement', async () => {
+    const uneven = (state: string): PartialQuery => ({
+      conditions: [{ field: 'state', is: 'equal', value: state }],
+    })
+    for (const state of ['rare', 'usual', 'none']) {
+      expect(await read(uneven(state), { collection: jobs })).toBeLessThan(few)
+      expect(await read(uneven(state), { collection: jobs, joined: 3 })).toBeLessThan(3 * few)
+    }
   })
 
   test('counts rows, but sorts none', async () => {
