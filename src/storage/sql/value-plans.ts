@@ -22,9 +22,13 @@ export function dependsOnValues(place: TablePlace, query: StorageQuery): boolean
   if (indexes.some(({ unique, columns }) => unique && columns.every(isFixed))) return false
   const fields = fieldsOf(conditions)
   if (fields === undefined) return true
-  const isFirst = (column: string): boolean =>
-    indexes.some(({ columns }) => columns[0]?.name === column)
-  const chosen = [...new Set(fields.map(columnNamed))].filter(isFirst)
+  // An index finds the values of a column after others that have one value each.
+  const isFound = (column: string): boolean =>
+    indexes.some(({ columns }) => {
+      const at = columns.findIndex(({ name }) => name === column)
+      return at >= 0 && columns.slice(0, at).every(isFixed)
+    })
+  const chosen = [...new Set(fields.map(columnNamed))].filter(isFound)
   if (chosen.length === 0) return false
   const first = sort.find(({ field }) => !bound.has(field))
   if (count || first === undefined) return true

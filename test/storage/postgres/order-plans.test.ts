@@ -44,6 +44,12 @@ const jobs = publishCollection(
   defineCollection({ key: 'id', fields: { id: integer(), state: text() } }),
 )
 
+const tasks = publishCollection(
+  'app',
+  'tasks',
+  defineCollection({ key: 'id', fields: { id: integer(), owner: integer(), kind: text() } }),
+)
+
 interface Plan {
   readonly 'Node Type': string
   readonly 'Actual Rows': number
@@ -89,6 +95,8 @@ describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary index
       insert into jobs select n, case when n % 5000 = 7 then 'rare' else 'usual' end from generate_series(1, 20000) as n;
       create index on jobs (state);
       analyze jobs;
+      create table tasks (id bigint primary key, owner bigint, kind text collate "C");
+      create index on tasks (owner, id); create index on tasks (owner, kind);
       analyze towns`)
   })
   afterAll(() => schema.drop())
@@ -195,11 +203,11 @@ describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary index
   })
 
   /** Returns how often the statements of a page, alone and with others, are planned for any values and for their own. */
-  async function planned(given: PartialQuery): Promise<readonly TextRow[]> {
+  async function planned(given: PartialQuery, collection = people): Promise<readonly TextRow[]> {
     const own = connections(schema.pool, completePostgres({}))
     const found = await own.use(async (connection) => {
-      const tables = await readTables(connection, [people])
-      const page = pageStatement(tables, people, queryOf(people, { limit: 10, ...given }))
+      const tables = await readTables(connection, [collection])
+      const page = pageStatement(tables, collection, queryOf(collection, { limit: 10, ...given }))
       const [[since] = []] = await connection.rows({
         sql: raw('select clock_timestamp()'),
         values: [],
@@ -260,6 +268,15 @@ describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary index
     ['the count of a condition', { sort: [up('score')], conditions: [inState], count: true }],
   ])('plans the statement of %s for its values each time', async (_, given) => {
     expect(await planned(given)).toEqual([])
+  })
+
+  test('knows that an index finds a value after another one', async () => {
+    const owned: Condition = { field: 'owner', is: 'equal', value: 7 }
+    const inKind: Condition = { field: 'kind', is: 'equal', value: 'a' }
+    const onTasks = (conditions: readonly Condition[]) => planned({ conditions }, tasks)
+    expect(await onTasks([owned])).toHaveLength(2)
+    expect(await onTasks([inKind])).toHaveLength(2)
+    expect(await onTasks([owned, inKind])).toEqual([])
   })
 
   test('reads few rows for a rare value and for a frequent one, alone and in one statement', async () => {
