@@ -26,6 +26,10 @@ const lines: readonly (readonly [title: string, name: string])[] = [
   ['the page at row 900,000, by `$offset`', 'offset'],
   ['the page at row 900,000, by cursor', 'cursor'],
   ['`$limit=0&$count=true`', 'count'],
+  [
+    '32 pages with a status of an index at a time: 31 of a third of the rows, one of ten rows',
+    'uneven',
+  ],
   ['`$q`, found in 5 rows', 'rare'],
   ["the same, `search: 'indexed'`", 'indexedRare'],
   ['`$q`, found in two rows of three', 'frequent'],

@@ -17,6 +17,11 @@ const rows = 1_000_000
 const deep = 900_000
 const [, , kind = '', place = ''] = process.argv
 
+/** Returns the status of a note: of a million notes, ten have a rare one, and the others one of three. */
+function statusOf(id: number): string {
+  return id % 100_000 === 7 ? 'rare' : `s${id % 3}`
+}
+
 /** The storage of a database, and what fills its table. */
 interface Place {
   storage(): StorageAdapter
@@ -31,9 +36,9 @@ function sqlitePlace(): Place {
     storage: () => sqliteStorage(place, { ensureSchema: true, synchronous: 'FULL' }),
     async fill() {
       const db = new Database(place)
-      const insert = db.prepare('insert into notes (id, title, body) values (?, ?, ?)')
+      const insert = db.prepare('insert into notes (id, title, body, status) values (?, ?, ?, ?)')
       db.transaction(() => {
-        for (let id = 1; id <= rows; id++) insert.run(id, ...noteOf(id))
+        for (let id = 1; id <= rows; id++) insert.run(id, ...noteOf(id), statusOf(id))
       })()
       db.exec('analyze')
       db.close()
@@ -52,9 +57,15 @@ function postgresPlace(): Place {
       for (let first = 1; first <= rows; first += 10_000) {
         const ids = Array.from({ length: 10_000 }, (_, index) => first + index)
         const notes = ids.map(noteOf)
-        const lists = [ids, notes.map(([title]) => title), notes.map(([, body]) => body)]
+        const lists = [
+          ids,
+          notes.map(([title]) => title),
+          notes.map(([, body]) => body),
+          ids.map(statusOf),
+        ]
         await pool.query(
-          'insert into notes (id, title, body) select * from unnest($1::bigint[], $2::text[], $3::text[])',
+          `insert into notes (id, title, body, status)
+            select * from unnest($1::bigint[], $2::text[], $3::text[], $4::text[])`,
           lists,
         )
       }
@@ -79,8 +90,9 @@ function mysqlPlace(): Place {
         const notes = Array.from({ length: 10_000 }, (_, index) => [
           first + index,
           ...noteOf(first + index),
+          statusOf(first + index),
         ])
-        await pool.query('insert into notes (id, title, body) values ?', [notes])
+        await pool.query('insert into notes (id, title, body, status) values ?', [notes])
       }
       await pool.query('analyze table notes')
     },
@@ -93,7 +105,8 @@ function mysqlPlace(): Place {
 function serviceOn(storage: StorageAdapter, indexed: boolean) {
   const notes = defineCollection({
     key: 'id',
-    fields: { id: integer(), title: text(), body: text() },
+    fields: { id: integer(), title: text(), body: text(), status: text({ maxLength: 8 }) },
+    index: [['status']],
     cursor: true,
     ...(indexed && { search: 'indexed' as const }),
   })
@@ -129,7 +142,8 @@ async function insertTime(client: TestClient, first: number): Promise<number> {
     while (next < first + 2_000) {
       const id = next++
       const [title, body] = noteOf(id)
-      const { status } = await client.post('/desk/notes', { id, title, body })
+      const note = { id, title, body, status: statusOf(id) }
+      const { status } = await client.post('/desk/notes', note)
       if (status !== 200) throw new Error(`An insert responded ${status}.`)
     }
   }
@@ -154,7 +168,16 @@ async function pages(client: TestClient): Promise<LargeFigures> {
     offset: await timed(() => page(client, `$offset=${deep}`, 10)),
     cursor: await timed(() => page(client, `$after=${cursor}`, 10)),
     count: await timed(() => page(client, '$limit=0&$count=true', 0)),
+    uneven: await timed(() => unevenPages(client)),
   }
+}
+
+/** Requests 32 pages at a time, one of them with a status that only ten rows have. */
+function unevenPages(client: TestClient): Promise<unknown> {
+  const frequent = Array.from({ length: 31 }, (_, index) =>
+    page(client, `status=s${index % 3}&$offset=${index}`, 10),
+  )
+  return Promise.all([...frequent, page(client, 'status=rare', 10)])
 }
 
 async function plain({ storage, fill }: Place): Promise<LargeFigures> {
