@@ -1,6 +1,5 @@
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { Reference } from '../../definition/published.ts'
-import type { BoundStatement } from '../pool/connection.ts'
 import { slotCount } from '../sql/conditions.ts'
 import type {
   Dialect,
@@ -12,6 +11,7 @@ import type {
   TypedColumn,
 } from '../sql/dialect.ts'
 import { both, join, offsetSlot, raw, rowsOf, sql, type Slot, type Sql } from '../sql/fragments.ts'
+import { unionOf } from '../sql/union-reads.ts'
 import type { Column, Table, TableLookup } from '../../schema/model.ts'
 import { canIndex, changesValue, columnKinds } from '../../schema/mysql/column-kinds.ts'
 import {
@@ -56,7 +56,7 @@ export function mysqlDialect(server: MysqlServer): Dialect {
       changes: changesValue,
     },
     terms,
-    joined: joinedReads,
+    joined: (statements) => unionOf(statements, marked),
     // Each is a part of the text, which the server parses.
     maxJoined: 32,
     search: searchTerms(server),
@@ -145,21 +145,6 @@ const terms: Terms = {
 
 function ordered({ sql: column, inOrder }: PlacedColumn): Sql {
   return inOrder?.sql ?? column
-}
-
-// Statements of one shape have the same object.
-const unionsOf = new WeakMap<Sql, Sql[]>()
-
-function joinedReads(statements: readonly BoundStatement[]): BoundStatement {
-  const [{ sql: query }] = statements as readonly [BoundStatement]
-  const { length } = statements
-  const unions = unionsOf.get(query) ?? []
-  unionsOf.set(query, unions)
-  const joined = (unions[length] ??= join(
-    Array.from({ length }, (_, index) => marked(query, index)),
-    raw(' union all '),
-  ))
-  return { sql: joined, values: statements.flatMap(({ values }) => values) }
 }
 
 /** Returns a query whose rows begin with a number. */

@@ -10,6 +10,7 @@ import {
   type Sql,
 } from '../sql/fragments.ts'
 import type { UpdateClauses } from '../sql/dialect.ts'
+import { unionOf } from '../sql/union-reads.ts'
 
 // Statements of one shape have the same object.
 const joinedTexts = new WeakMap<Sql, Sql>()
@@ -18,28 +19,14 @@ const joinedTexts = new WeakMap<Sql, Sql>()
 export function joinedReads(statements: readonly BoundStatement[]): BoundStatement {
   const [{ sql: read }] = statements as readonly [BoundStatement]
   const isPlanned = read.isPlannedByValues === true && statements.length <= maxPlanned
-  return isPlanned ? unionOf(read, statements) : listedReads(read, statements)
+  return isPlanned ? unionOf(statements, numbered) : listedReads(read, statements)
 }
 
 // It takes longer to plan more of them than to read their rows.
 const maxPlanned = 16
 
-// Each number of statements has a text of its own.
-const unions = new WeakMap<Sql, Sql[]>()
-
-/** Returns a union of reads, each of which is planned for its own values. */
-function unionOf(read: Sql, statements: readonly BoundStatement[]): BoundStatement {
-  const { length } = statements
-  const known = unions.get(read) ?? []
-  unions.set(read, known)
-  known[length] ??= {
-    ...join(
-      statements.map((_, at) => sql`(select ${raw(String(at))}, read.* from (${read}) as read)`),
-      raw(' union all '),
-    ),
-    isPlannedByValues: true,
-  }
-  return { sql: known[length], values: statements.flatMap(({ values }) => values) }
+function numbered(read: Sql, number: number): Sql {
+  return sql`(select ${raw(String(number))}, read.* from (${read}) as read)`
 }
 
 /**
