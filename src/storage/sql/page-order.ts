@@ -25,7 +25,7 @@ import {
 import { boundOf, steppedReads } from './stepped-order.ts'
 import { columnOf, name, placedColumn, type TablePlace } from './table-conditions.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import type { Column, Index, IndexColumn } from '../../schema/model.ts'
+import type { Index, IndexColumn } from '../../schema/model.ts'
 
 type Ordered = Pick<StorageQuery, 'conditions' | 'search' | 'sort'>
 
@@ -210,9 +210,13 @@ export function rowsApart(page: PageRows, order: PageOrder): Sql {
   return join(reads, raw(' union all '))
 }
 
-/** An index, from the column of an order on. */
-interface IndexEnd {
-  readonly first: IndexColumn
+/** An index, from its first column on that may have several values. */
+export interface IndexEnd {
+  readonly index: Index
+  /** The columns before it, which have one value each. */
+  readonly fixed: readonly IndexColumn[]
+  /** Undefined: each column has one value. */
+  readonly first: IndexColumn | undefined
   readonly second: IndexColumn | undefined
 }
 
@@ -223,22 +227,26 @@ function indexWithout(
   bound: ReadonlySet<string>,
 ): IndexEnd | undefined {
   if (column.column.notNull || column.sql !== column.stored) return undefined
-  const fixed = place.collection.fields
-    .filter((field) => bound.has(field.name))
-    .map((field) => columnOf(place.found, field))
-  const ends = place.found.indexes.flatMap((index) => endOf(index, fixed))
-  const found = ends.filter(({ first }) => hasOrderOf(first, column))
-  if (found.some(({ first }) => first.hasNullOrder !== false)) return undefined
+  const found = indexEnds(place, bound).filter(({ first }) => hasOrderOf(first, column))
+  if (found.some(({ first }) => first?.hasNullOrder !== false)) return undefined
   return found.find(({ second }) => second !== undefined) ?? found[0]
 }
 
-/** Returns what follows the columns of an index that have one value each. */
-function endOf({ columns }: Index, fixed: readonly Column[]): readonly IndexEnd[] {
+/** Returns the ends of the indexes of a table, whose columns of these fields have one value each. */
+export function indexEnds(
+  { collection, found }: TablePlace,
+  bound: ReadonlySet<string>,
+): readonly IndexEnd[] {
+  const fields = collection.fields.filter((field) => bound.has(field.name))
+  const all = fields.map((field) => columnOf(found, field))
   const isFixed = ({ name: own, collation }: IndexColumn): boolean =>
-    fixed.some((each) => each.name === own && (each.collation ?? null) === (collation ?? null))
-  const from = columns.findIndex((each) => !isFixed(each))
-  const first = columns[from]
-  return first === undefined ? [] : [{ first, second: columns[from + 1] }]
+    all.some((each) => each.name === own && (each.collation ?? null) === (collation ?? null))
+  return found.indexes.map((index) => {
+    const { columns } = index
+    const from = columns.findIndex((each) => !isFixed(each))
+    const fixed = from < 0 ? columns : columns.slice(0, from)
+    return { index, fixed, first: columns[fixed.length], second: columns[fixed.length + 1] }
+  })
 }
 
 /** Returns whether the own collation of a text column orders by code point. */
@@ -247,10 +255,10 @@ export function isInOrder({ column, sql: value, stored }: PlacedColumn): boolean
 }
 
 /** Returns whether a column of an index has the order of a column. Other texts are ordered by the collation "C". */
-export function hasOrderOf({ name: own, collation }: IndexColumn, placed: PlacedColumn): boolean {
+export function hasOrderOf(one: IndexColumn | undefined, placed: PlacedColumn): boolean {
   const { column, isText } = placed
   const expected = isInOrder(placed) ? column.collation : 'C'
-  return own === column.name && (!isText || collation === expected)
+  return one?.name === column.name && (!isText || one.collation === expected)
 }
 
 /** Returns the direction in which an index has the rows without value in the order of their next field, if it does. */
@@ -259,7 +267,7 @@ function directionOfAbsent(
   { first, second }: IndexEnd,
   next: SortField | undefined,
 ): 'asc' | 'desc' | undefined {
-  if (next === undefined || second === undefined) return undefined
+  if (next === undefined || first === undefined || second === undefined) return undefined
   const column = placedColumn(place, fieldOf(place.collection, next.field))
   const isOrdered = column.column.notNull && column.sql === column.stored
   if (!isOrdered || !hasOrderOf(second, column) || second.hasNullOrder !== false) return undefined

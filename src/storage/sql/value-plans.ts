@@ -2,7 +2,7 @@ import type { Condition, StorageQuery } from '../adapter.ts'
 import { usesSearchIndex } from '../../schema/search-index.ts'
 import { fieldOf } from './conditions.ts'
 import { boundFields } from './order-keys.ts'
-import { hasOrderOf } from './page-order.ts'
+import { hasOrderOf, indexEnds, type IndexEnd } from './page-order.ts'
 import { columnOf, placedColumn, type TablePlace } from './table-conditions.ts'
 
 /**
@@ -14,32 +14,25 @@ export function dependsOnValues(place: TablePlace, query: StorageQuery): boolean
   const { found, collection, dialect } = place
   const { conditions, sort, search, count } = query
   if (search !== null && usesSearchIndex(dialect, collection, search.text)) return true
-  const columnNamed = (field: string): string => columnOf(found, fieldOf(collection, field)).name
   const bound = boundFields(conditions)
-  const fixed = new Set([...bound].map(columnNamed))
-  const isFixed = ({ name }: { readonly name: string | null }): boolean => fixed.has(name ?? '')
-  const { indexes } = found
-  if (indexes.some(({ unique, columns }) => unique && columns.every(isFixed))) return false
+  const ends = indexEnds(place, bound)
+  // At most one row meets the conditions.
+  if (ends.some(({ index, first }) => index.unique && first === undefined)) return false
   const fields = fieldsOf(conditions)
   if (fields === undefined) return true
-  // An index finds the values of a column after others that have one value each.
-  const isFound = (column: string): boolean =>
-    indexes.some(({ columns }) => {
-      const at = columns.findIndex(({ name }) => name === column)
-      return at >= 0 && columns.slice(0, at).every(isFixed)
-    })
-  const chosen = [...new Set(fields.map(columnNamed))].filter(isFound)
+  const finds = ({ fixed, first }: IndexEnd, column: string): boolean =>
+    first?.name === column || fixed.some(({ name }) => name === column)
+  const chosen = fields
+    .map((field) => columnOf(found, fieldOf(collection, field)).name)
+    .filter((column) => ends.some((end) => finds(end, column)))
   if (chosen.length === 0) return false
-  const first = sort.find(({ field }) => !bound.has(field))
-  if (count || first === undefined) return true
-  const order = placedColumn(place, fieldOf(collection, first.field))
+  const next = sort.find(({ field }) => !bound.has(field))
+  if (count || next === undefined) return true
+  const order = placedColumn(place, fieldOf(collection, next.field))
   // An index that has the rows of all these conditions in their order is best for any values.
-  return !indexes.some(({ columns }) => {
-    const at = columns.findIndex((column) => !isFixed(column))
-    const next = columns[at]
-    if (next === undefined || !hasOrderOf(next, order)) return false
-    return chosen.every((column) => columns.slice(0, at + 1).some(({ name }) => name === column))
-  })
+  return !ends.some(
+    (end) => hasOrderOf(end.first, order) && chosen.every((column) => finds(end, column)),
+  )
 }
 
 /** Returns the fields of conditions. Undefined: they are about rows of other collections, too. */

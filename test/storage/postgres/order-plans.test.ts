@@ -70,11 +70,12 @@ function rowsRead({ Plans: inner = [], ...plan }: Plan): number {
 const few = 1_500
 
 const up = (field: string): SortField => ({ field, descending: false })
+const down = (field: string): SortField => ({ field, descending: true })
+
 const usual = ['set plan_cache_mode = auto']
 const anyValues = ['set plan_cache_mode = force_generic_plan']
 // Then the rows of an index are expected to be far from each other, so that many of them cost more than a sort of all.
 const littleMemory = [...anyValues, "set effective_cache_size = '8kB'"]
-const down = (field: string): SortField => ({ field, descending: true })
 
 describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary indexes', () => {
   let schema: TestSchema
@@ -264,6 +265,10 @@ describe.skipIf(missing !== undefined)('a page of PostgreSQL with ordinary index
     [
       'a page with two conditions, each with an index',
       { sort: [up('score')], conditions: [inState, { field: 'name', is: 'equal', value: 'n7' }] },
+    ],
+    [
+      'a page whose index has its order, but another collation than its condition',
+      { conditions: [{ field: 'city', is: 'equal', value: 'c7' }] },
     ],
     ['the count of a condition', { sort: [up('score')], conditions: [inState], count: true }],
   ])('plans the statement of %s for its values each time', async (_, given) => {
