@@ -10,8 +10,7 @@ import type {
   Transactions,
   TypedColumn,
 } from '../sql/dialect.ts'
-import { both, join, offsetSlot, raw, rowsOf, sql, type Slot, type Sql } from '../sql/fragments.ts'
-import { unionOf } from '../sql/union-reads.ts'
+import { both, join, raw, rowsOf, sql, type Slot, type Sql } from '../sql/fragments.ts'
 import type { Column, Table, TableLookup } from '../../schema/model.ts'
 import { canIndex, changesValue, columnKinds } from '../../schema/mysql/column-kinds.ts'
 import {
@@ -21,6 +20,7 @@ import {
   maxIndexedCharacters,
 } from '../../schema/mysql/column-types.ts'
 import { mysqlErrors } from './failure.ts'
+import { joinedReads, joinedUpdates } from './joined.ts'
 import { mysqlOrders } from './orders.ts'
 import { mysqlInspection } from '../../schema/mysql/inspection.ts'
 
@@ -52,11 +52,12 @@ export function mysqlDialect(server: MysqlServer): Dialect {
       returning: isMariaDb ? ['insert'] : [],
       // No trigger can skip a row or change the order. Without RETURNING, a statement that reads the row must follow each insert.
       ...(isMariaDb && { joins: ({ kind }) => kind === 'table' }),
+      joinedUpdates,
       lastNumber: sql`last_insert_id()`,
       changes: changesValue,
     },
     terms,
-    joined: (statements) => unionOf(statements, marked),
+    joined: joinedReads,
     // Each is a part of the text, which the server parses.
     maxJoined: 32,
     search: searchTerms(server),
@@ -146,17 +147,6 @@ const terms: Terms = {
 function ordered({ sql: column, inOrder }: PlacedColumn): Sql {
   return inOrder?.sql ?? column
 }
-
-/** Returns a query whose rows begin with a number. */
-function marked({ texts: [first = '', ...others], slots }: Sql, mark: number): Sql {
-  const query = { texts: [first.replace(/^select /, `select ${mark}, `), ...others], slots }
-  // Without a limit, the order of a part of a union is ignored.
-  const end = others.at(-1) ?? first
-  const isLimited = (slots.at(-1) === offsetSlot && end === '') || end.endsWith(' limit 1')
-  return isLimited ? sql`(${query})` : sql`(${query} limit ${raw(noLimit)})`
-}
-
-const noLimit = '18446744073709551615'
 
 /** Returns how a server searches. */
 function searchTerms(server: MysqlServer): SearchTerms {

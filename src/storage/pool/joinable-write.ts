@@ -1,15 +1,18 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import { keyIn } from '../../request/resolve.ts'
-import type { Condition, Row } from '../adapter.ts'
+import { StorageError, type Condition, type Row } from '../adapter.ts'
 import type { BoundStatement, Connection, TextRow } from './connection.ts'
+import { readsOthers } from '../sql/conditions.ts'
 import type { Tables } from '../sql/dialect.ts'
-import { withAmounts } from '../sql/fragments.ts'
+import { withAmounts, type Inputs } from '../sql/fragments.ts'
 import type { Table } from '../../schema/model.ts'
 import { rowReader } from './rows.ts'
 import {
   insertStatement,
   insertText,
-  joinedUpdateStatement,
+  keyConditions,
+  rowStatement,
+  updateClauses,
   updateStatement,
 } from '../sql/write-statements.ts'
 import { isPlainColumn } from '../sql/table-conditions.ts'
@@ -21,12 +24,19 @@ export interface JoinableWrite {
   readonly collection: PublishedCollection
   /** What it is alone. Statements that may be one have the same `sql`. */
   readonly statement: BoundStatement
+  /** What the statement binds. */
+  readonly inputs: Inputs
   /** The key of the row that it writes. Undefined: the database numbers the row. */
   readonly target: string | undefined
   /** The fields that it writes. */
   readonly names: readonly string[]
   /** Returns the statement of several such writes. */
-  together(writes: readonly Pick<JoinableWrite, 'statement'>[]): BoundStatement
+  together(writes: readonly JoinableWrite[]): BoundStatement
+  /**
+   * Returns the statement that reads their rows afterwards, in the same transaction. Absent: their statement returns them, and
+   * needs no transaction.
+   */
+  reading?(writes: readonly JoinableWrite[]): BoundStatement
   /** Returns the row of each write, among the rows of their statement. Throws an error if one can't be known. */
   rowsOf(rows: readonly TextRow[], count: number): readonly (TextRow | undefined)[]
 }
@@ -71,6 +81,7 @@ export function joinableInsert(
     kind: 'insert',
     collection,
     statement: insertStatement(tables, collection, row),
+    inputs: { conditions: [], row },
     target: key.length === 0 || key.includes(null) ? undefined : JSON.stringify(key),
     names: Object.keys(row),
     together: (writes) => ({
@@ -97,35 +108,70 @@ export function joinableUpdate(
   const changes = withAmounts(given, increments)
   const key = keyIn(collection, conditions)
   const names = Object.keys(changes)
+  const { joinedUpdates, returning } = tables.dialect.writes
+  const returns = returning.includes('update')
   const isJoinable =
     key !== undefined &&
     names.length > 0 &&
     joins(place, collection) &&
     // Otherwise two keys may be the same row.
     collection.key.every((field) => isPlainColumn(tables, collection, field)) &&
-    fixedNames(tables, collection, changes).length === 0
-  const { joinedUpdates } = tables.dialect.writes
+    fixedNames(tables, collection, changes).length === 0 &&
+    (returns || isByPrimaryKey(tables, collection, { conditions, names }))
   if (!isJoinable || joinedUpdates === undefined) return undefined
-  const update = { collection, conditions, changes }
+  const inputs = { conditions, row: changes }
   return () => ({
     kind: 'update',
     collection,
     statement: updateStatement(tables, collection, conditions, changes),
+    inputs,
     target: JSON.stringify(key),
     names,
     together: (writes) =>
-      joinedUpdateStatement(
-        tables,
-        joinedUpdates,
-        update,
-        writes.map(({ statement }) => statement),
-      ),
+      joinedUpdates({
+        statements: writes.map(({ statement }) => statement),
+        inputs: writes.map((write) => write.inputs),
+        clauses: () => updateClauses(tables, collection, { conditions, changes }),
+      }),
+    ...(!returns && {
+      reading: (writes) => rowsByKey(tables, collection, writes),
+    }),
     rowsOf(rows, count) {
       const found = Array.from<TextRow | undefined>({ length: count })
       for (const row of rows) found[Number(row[0])] = row.slice(1)
       return found
     },
   })
+}
+
+/** Returns whether an update finds its row by the primary key, which it does not change, and reads no other table. */
+function isByPrimaryKey(
+  { find }: Tables,
+  { table, key }: PublishedCollection,
+  {
+    conditions,
+    names,
+  }: { readonly conditions: readonly Condition[]; readonly names: readonly string[] },
+): boolean {
+  const primary = new Set(find(table)?.primary)
+  return (
+    primary.size === key.length &&
+    key.every(({ name, column }) => primary.has(column) && !names.includes(name)) &&
+    !conditions.some(readsOthers)
+  )
+}
+
+/** Returns the statement of the rows of updates. */
+function rowsByKey(
+  tables: Tables,
+  collection: PublishedCollection,
+  updates: readonly JoinableWrite[],
+): BoundStatement {
+  return tables.dialect.joined(
+    updates.map(({ inputs: { conditions } }) =>
+      rowStatement(tables, collection, keyConditions(collection, conditions), ''),
+    ),
+  )
 }
 
 function joins({ tables, changing }: JoinPlace, collection: PublishedCollection): boolean {
@@ -135,14 +181,59 @@ function joins({ tables, changing }: JoinPlace, collection: PublishedCollection)
   return isJoined && table.unwritable === undefined && changing?.has(table) !== true
 }
 
-/** Runs writes of one `sql` in one statement. Returns the complete row of each; undefined if there is none. */
+// The protocol of PostgreSQL counts parameters with 16 bits.
+const maxValues = 65_535
+// A server rejects statements above a size, and closes the connection: MariaDB by default above 16 MB. Each character
+// may be four bytes, and twice as many if it is escaped.
+const maxCharacters = 1_000_000
+
+/** The size of a statement of several writes. */
+export class StatementSize {
+  #values = 0
+  #characters = 0
+
+  /** Returns whether a write may be added. */
+  accepts({ statement: { values } }: JoinableWrite): boolean {
+    return (
+      this.#values + values.length <= maxValues &&
+      this.#characters + charactersOf(values) <= maxCharacters
+    )
+  }
+
+  add({ statement: { values } }: JoinableWrite): void {
+    this.#values += values.length
+    this.#characters += charactersOf(values)
+  }
+}
+
+function charactersOf(values: BoundStatement['values']): number {
+  let characters = 0
+  for (const value of values) if (typeof value === 'string') characters += value.length
+  return characters
+}
+
+/** Thrown if a row of several updates is missing, and the database does not say which one. All of them must be undone. */
+export class MissingRow extends StorageError {
+  constructor() {
+    super('invalid', { cause: new Error('a row of several updates is missing') })
+  }
+}
+
+/**
+ * Runs writes of one `sql` in one statement. Returns the complete row of each; undefined if there is none. Throws a
+ * {@link MissingRow}.
+ */
 export async function runTogether(
   connection: Connection,
   tables: Tables,
   writes: readonly JoinableWrite[],
 ): Promise<readonly (() => Row | undefined)[]> {
-  const { collection, together, rowsOf } = (writes as readonly [JoinableWrite])[0]
-  const statement = together(writes)
+  const { collection, together, reading, rowsOf } = (writes as readonly [JoinableWrite])[0]
+  let statement = together(writes)
+  if (reading !== undefined) {
+    if ((await connection.matched(statement)) !== writes.length) throw new MissingRow()
+    statement = reading(writes)
+  }
   const rows = rowsOf(await connection.rows(statement), writes.length)
   const read = rowReader(statement.sql, { tables, collection, names: collection.allNames })
   return rows.map((row) => () => row && read(row))

@@ -6,7 +6,7 @@ import type { Connection, Connections } from './connection.ts'
 import type { Tables } from '../sql/dialect.ts'
 import { storageFailure, type FailureKind } from './failure.ts'
 import type { Sql } from '../sql/fragments.ts'
-import { joinableInsert, joinableUpdate, runTogether } from './joinable-write.ts'
+import { joinableInsert, joinableUpdate, MissingRow, runTogether } from './joinable-write.ts'
 import type { ChangingTables, JoinableWrite, JoinPlace } from './joinable-write.ts'
 import { PoolTransaction } from './transaction.ts'
 import { WriteLane, type WaitingWrite } from './write-lane.ts'
@@ -36,7 +36,7 @@ const allTables: Pick<ChangingTables, 'has'> = { has: () => true }
 
 /**
  * Inserts and updates of which each is a transaction of its own, and that wait for a connection together. Those that differ
- * only in their values run in one statement. If it fails, it has written no row, and each write runs alone. An insert fails on
+ * only in their values run in one statement. If it fails, it is undone, and each write runs alone. An insert fails on
  * any doubt about a row, see {@link Writes.joined}.
  */
 export class JoinedWrites {
@@ -117,10 +117,10 @@ export class JoinedWrites {
     await written.catch(() => undefined)
   }
 
-  /** Writes the rows of a statement that has written none because of an error. */
+  /** Writes the rows of a statement that was undone because of an error. */
   async #writeEach(writes: readonly WaitingWrite[], error: unknown): Promise<void> {
     const { dialect, find } = this.#options.tablesNow()
-    const isSure = rowFaults.includes(dialect.errors.kindOf(error))
+    const isSure = error instanceof MissingRow || rowFaults.includes(dialect.errors.kindOf(error))
     const outcomes = writes.map(
       ({ alone, settle: end, fail, deadline }) =>
         new Promise<boolean>((resolve) => {
@@ -149,7 +149,7 @@ export class JoinedWrites {
     const tables = this.#options.tablesNow()
     const writes = waiting.map(({ write }) => write)
     try {
-      const rows = await runTogether(connection, tables, writes)
+      const rows = await allWritten(connection, tables, writes)
       for (const [index, { settle, fail }] of waiting.entries()) {
         try {
           settle(rows[index]?.())
@@ -159,8 +159,9 @@ export class JoinedWrites {
       }
     } catch (error) {
       const { errors } = tables.dialect
+      const isUndone = error instanceof MissingRow || errors.isUndone(error)
       // They wait for a connection, of which this one may be the only one.
-      if (errors.isUndone(error)) void this.#writeEach(waiting, error)
+      if (isUndone) void this.#writeEach(waiting, error)
       else for (const { fail } of waiting) fail(storageFailure(errors, error, 'save'))
     }
   }
@@ -174,5 +175,25 @@ export class JoinedWrites {
     } catch (error) {
       throw storageFailure(this.#options.tablesNow().dialect.errors, error, 'read')
     }
+  }
+}
+
+/** Runs writes together, and commits them. */
+async function allWritten(
+  connection: Connection,
+  tables: Tables,
+  writes: readonly JoinableWrite[],
+): ReturnType<typeof runTogether> {
+  // Without a begin, the server commits a statement.
+  if (writes[0]?.reading === undefined) return runTogether(connection, tables, writes)
+  const { begin, commit } = tables.dialect.transactions
+  try {
+    await connection.command(...begin.snapshot)
+    const rows = await runTogether(connection, tables, writes)
+    await commit(connection)
+    return rows
+  } catch (error) {
+    await connection.command('rollback').catch(() => connection.discard())
+    throw error
   }
 }

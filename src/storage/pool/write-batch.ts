@@ -2,11 +2,9 @@ import type { Row } from '../adapter.ts'
 import type { Tables } from '../sql/dialect.ts'
 import type { Sql } from '../sql/fragments.ts'
 import type { Connection } from './connection.ts'
-import { runTogether, type JoinableWrite } from './joinable-write.ts'
+import { runTogether, StatementSize, type JoinableWrite } from './joinable-write.ts'
 
 const maxWrites = 128
-// The protocol counts parameters with 16 bits.
-const maxValues = 65_535
 
 /** A write of a batch. */
 export interface BatchedWrite {
@@ -35,7 +33,7 @@ export class WriteBatch {
   readonly #runs: BatchRuns
   readonly #waiting: WaitingWrite[] = []
   readonly #targets = new Set<string>()
-  #values = 0
+  readonly #size = new StatementSize()
   #hasUpdates = false
   #hasNumbered = false
 
@@ -45,7 +43,8 @@ export class WriteBatch {
   }
 
   /** Returns whether a write can run with the others. */
-  accepts({ kind, collection, target, statement }: JoinableWrite): boolean {
+  accepts(write: JoinableWrite): boolean {
+    const { kind, collection, target } = write
     // An update may mean the row that an insert is numbered as.
     const mayMeet = kind === 'update' ? this.#hasNumbered : target === undefined && this.#hasUpdates
     return (
@@ -53,17 +52,17 @@ export class WriteBatch {
       this.#waiting[0]?.write.collection === collection &&
       (target === undefined || !this.#targets.has(target)) &&
       this.#waiting.length < maxWrites &&
-      this.#values + statement.values.length <= maxValues
+      this.#size.accepts(write)
     )
   }
 
   /** Adds a write. Resolves to its complete row, or to undefined if there is none. */
   add({ write, alone }: BatchedWrite): Promise<Row | undefined> {
-    const { kind, target, statement } = write
+    const { kind, target } = write
     if (kind === 'update') this.#hasUpdates = true
     if (target === undefined) this.#hasNumbered = true
     else this.#targets.add(target)
-    this.#values += statement.values.length
+    this.#size.add(write)
     return new Promise((settle) => {
       this.#waiting.push({ write, alone, settle })
     })
@@ -76,7 +75,7 @@ export class WriteBatch {
       const rows = new Map<WaitingWrite, () => Row | undefined>()
       try {
         await this.#runs.together(async (connection) => {
-          for (const some of statementsOf(waiting)) {
+          for (const some of statementsOf(waiting, this.#tables.dialect.maxJoined)) {
             const writes = some.map(({ write }) => write)
             const read = await runTogether(connection, this.#tables, writes)
             for (const [index, one] of some.entries()) {
@@ -122,8 +121,14 @@ export function isBatched(tables: Tables, { kind, collection, names }: JoinableW
   return !changesUnique && !hasWritten(table.primary ?? [])
 }
 
-/** Returns the writes of each statement: a power of two, because each number of rows is another statement. */
-function statementsOf(waiting: readonly WaitingWrite[]): readonly (readonly WaitingWrite[])[] {
+/**
+ * Returns the writes of each statement: a power of two, because each number of rows is another statement. `maxReads` is how
+ * many rows one statement reads afterwards.
+ */
+function statementsOf(
+  waiting: readonly WaitingWrite[],
+  maxReads: number,
+): readonly (readonly WaitingWrite[])[] {
   const bySql = new Map<Sql, WaitingWrite[]>()
   // An insert before an update can only find values that are still used, which is noticed.
   const inserts = waiting.filter(({ write }) => write.kind === 'insert')
@@ -136,8 +141,9 @@ function statementsOf(waiting: readonly WaitingWrite[]): readonly (readonly Wait
   }
   return [...bySql.values()].flatMap((same) => {
     const parts: WaitingWrite[][] = []
+    const most = same[0]?.write.reading === undefined ? maxWrites : maxReads
     for (let from = 0; from < same.length;) {
-      const count = 2 ** Math.floor(Math.log2(same.length - from))
+      const count = 2 ** Math.floor(Math.log2(Math.min(most, same.length - from)))
       parts.push(same.slice(from, from + count))
       from += count
     }

@@ -3,12 +3,10 @@ import { runtime, unref, type Timer } from '../../runtime.ts'
 import type { Row, StorageTransaction } from '../adapter.ts'
 import type { Connection, Connections } from './connection.ts'
 import { unavailable } from './failure.ts'
-import type { JoinableWrite } from './joinable-write.ts'
+import { StatementSize, type JoinableWrite } from './joinable-write.ts'
 
 // A row that waits for a lock holds up the others of its statement.
 const maxRows = 16
-// The protocol counts parameters with 16 bits.
-const maxValues = 65_535
 // Statements of one shape that run at the same time, but for full ones. More would leave nothing to join.
 const maxRunning = 2
 // By how many milliseconds they delay a write: they may wait for a lock, or for a network.
@@ -156,15 +154,18 @@ function togetherWith(
   next: WaitingWrite,
   waiting: readonly WaitingWrite[],
 ): readonly WaitingWrite[] {
-  const { length } = next.write.statement.values
-  const most = Math.min(maxRows, length === 0 ? 1 : Math.floor(maxValues / length))
   const targets = new Set([targetOf(next)])
+  const size = new StatementSize()
+  size.add(next.write)
   const chosen = [next]
+  // Rows without values can't be one statement.
+  const most = next.write.statement.values.length === 0 ? 1 : maxRows
   for (const one of waiting) {
     if (chosen.length >= most) break
     const target = targetOf(one)
     const isRepeated = target !== undefined && targets.has(target)
-    if (one === next || isRepeated) continue
+    if (one === next || isRepeated || !size.accepts(one.write)) continue
+    size.add(one.write)
     targets.add(target)
     chosen.push(one)
   }

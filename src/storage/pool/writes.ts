@@ -9,6 +9,7 @@ import {
   deleteStatement,
   insertedStatement,
   insertStatement,
+  keyConditions,
   returnsInserts,
   rowStatement,
   updateStatement,
@@ -142,13 +143,4 @@ async function one(
   const [row] = await connection.rows(statement)
   if (row === undefined) return undefined
   return rowReader(statement.sql, { tables, collection, names: collection.allNames })(row)
-}
-
-/** Returns the conditions of a write that name its row. */
-function keyConditions(
-  { key }: PublishedCollection,
-  conditions: readonly Condition[],
-): readonly Condition[] {
-  const names = new Set(key.map(({ name }) => name))
-  return conditions.filter((condition) => condition.is === 'equal' && names.has(condition.field))
 }

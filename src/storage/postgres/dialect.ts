@@ -29,7 +29,7 @@ import type { Table } from '../../schema/model.ts'
 import { columnKinds, kindOf } from '../../schema/postgres/column-kinds.ts'
 import { columnTypes, listSlot } from '../../schema/postgres/column-types.ts'
 import { postgresErrors } from './failure.ts'
-import { arraysOf, joinedReads, joinedUpdate } from './joined.ts'
+import { joinedReads, joinedUpdates } from './joined.ts'
 import { postgresInspection } from '../../schema/postgres/inspection.ts'
 import { indexedSearches } from '../../schema/search-index.ts'
 
@@ -65,7 +65,7 @@ export const postgresDialect: Dialect = {
     },
     joins: ({ runsCode }) => runsCode === false,
     joined: joinedInsert,
-    joinedUpdates: { text: joinedUpdate, values: arraysOf },
+    joinedUpdates,
     returning: ['insert', 'update', 'delete'],
     changes: cutsSpaces,
   },

@@ -9,8 +9,9 @@ import {
   type Slot,
   type Sql,
 } from '../sql/fragments.ts'
-import type { UpdateClauses } from '../sql/dialect.ts'
+import type { JoinedUpdates, UpdateClauses } from '../sql/dialect.ts'
 import { unionOf } from '../sql/union-reads.ts'
+import { assignments } from '../sql/write-statements.ts'
 
 // Statements of one shape have the same object.
 const joinedTexts = new WeakMap<Sql, Sql>()
@@ -34,12 +35,14 @@ function numbered(read: Sql, number: number): Sql {
  * text is evaluated for each row.
  */
 function listedReads(read: Sql, statements: readonly BoundStatement[]): BoundStatement {
-  let text = joinedTexts.get(read)
-  if (text === undefined) {
-    text = joinedRead(read)
-    joinedTexts.set(read, text)
-  }
+  const text = joinedText(read, () => joinedRead(read))
   return { sql: text, values: [...arraysOf(statements), ...writtenOf(statements)] }
+}
+
+function joinedText(single: Sql, create: () => Sql): Sql {
+  const text = joinedTexts.get(single) ?? create()
+  joinedTexts.set(single, text)
+  return text
 }
 
 /** Returns the values that are written into the text of one statement for several. The plan is made for the longest page. */
@@ -55,14 +58,25 @@ function joinedRead(read: Sql): Sql {
   return sql`select each.n - 1, read.* from ${list} cross join lateral (${inList(read)}) as read`
 }
 
-/** Returns the text of one statement for updates of different rows. Each of its rows begins with the index of its update. */
-export function joinedUpdate({ set, where, returned }: UpdateClauses): Sql {
+/** Returns one statement for updates of different rows. Each of its rows begins with the index of its update. */
+export function joinedUpdates({ statements, clauses }: JoinedUpdates): BoundStatement {
+  const [{ sql: update }] = statements as readonly [BoundStatement]
+  return {
+    sql: joinedText(update, () => joinedUpdate(clauses())),
+    values: arraysOf(statements),
+  }
+}
+
+function joinedUpdate(clauses: UpdateClauses): Sql {
+  const { table, terms, returned } = clauses
+  const set = assignments(clauses)
+  const where = join(terms, raw(' and '))
   const { list, inList } = listOf([...set.slots, ...where.slots])
-  return sql`${inList(set)} from ${list}${inList(where)} returning each.n - 1, ${returned}`
+  return sql`update ${table} set ${inList(set)} from ${list} where ${inList(where)} returning each.n - 1, ${returned}`
 }
 
 /** Returns the values of statements as arrays, one for each parameter. */
-export function arraysOf(statements: readonly BoundStatement[]): readonly string[] {
+function arraysOf(statements: readonly BoundStatement[]): readonly string[] {
   const [{ sql: text, values }] = statements as readonly [BoundStatement]
   return values.flatMap((_, at) =>
     text.slots[at]?.isWritten === true ? [] : arrayOf(statements, at),

@@ -113,8 +113,8 @@ export interface Writes {
    * row as it is, for instance because of a trigger that is new since the start. Default: the server does.
    */
   joined?(insert: Sql, joined: JoinedInsert): Sql
-  /** One statement for updates of different rows. Default: none is joined. */
-  readonly joinedUpdates?: JoinedUpdates
+  /** Returns one statement for updates of different rows. Rows that it returns begin with the index of their update. */
+  joinedUpdates?(updates: JoinedUpdates): BoundStatement
   /** The writes that return their rows. The rows of others are read by a statement of their own. */
   readonly returning: readonly ('insert' | 'update' | 'delete')[]
   /** The number that the last insert has generated. Required if inserts return no rows. */
@@ -134,20 +134,23 @@ export interface JoinedInsert {
 
 /** The clauses of a statement that changes a row. */
 export interface UpdateClauses {
-  /** Up to the new values. */
-  readonly set: Sql
-  /** The conditions, with WHERE. */
-  readonly where: Sql
+  /** The table, with its alias. */
+  readonly table: Sql
+  /** The columns that it changes, and their new values. */
+  readonly changes: readonly { readonly column: Sql; readonly value: Sql }[]
+  /** The terms of the conditions. */
+  readonly terms: readonly Sql[]
+  /** Those of them that name the row by its key. */
+  readonly key: readonly Sql[]
   /** What follows RETURNING: the row complete. */
   readonly returned: Sql
 }
 
-/** How several updates are one statement. */
+/** Updates whose statements have the same text, and what each of them binds. */
 export interface JoinedUpdates {
-  /** Returns the text. Each of its rows begins with the index of its update; a row that is missing has none. */
-  text(clauses: UpdateClauses): Sql
-  /** Returns its values, from the statements of the updates. */
-  values(updates: readonly BoundStatement[]): BoundStatement['values']
+  readonly statements: readonly BoundStatement[]
+  readonly inputs: readonly Inputs[]
+  clauses(): UpdateClauses
 }
 
 /** A column with the type of its field. */

@@ -33,8 +33,8 @@ export interface Inputs {
   readonly offset?: number
   /** The doubles of a field whose text contains the needle. */
   readonly doubles?: ReadonlyMap<unknown, readonly number[]>
-  /** What the pages of related rows bind, one for each relation. */
-  readonly related?: readonly Inputs[]
+  /** What the parts of the statement bind, such as the pages of relations. */
+  readonly parts?: readonly Inputs[]
 }
 
 /** A value that a statement binds. */
@@ -109,11 +109,11 @@ function append({ texts, slots }: SqlDraft, fragment: Sql): void {
   for (const slot of fragment.slots) slots.push(slot)
 }
 
-/** Returns a fragment whose parameters are the inputs of a relation. */
-export function ofRelation({ texts, slots }: Sql, at: number): Sql {
+/** Returns a fragment whose parameters are the inputs of a part. */
+export function ofPart({ texts, slots }: Sql, at: number): Sql {
   const own = slots.map((slot): Slot => ({
     ...slot,
-    read: ({ related }) => slot.read(related?.[at] as Inputs),
+    read: ({ parts }) => slot.read(parts?.[at] as Inputs),
   }))
   return { texts, slots: own }
 }

@@ -3,7 +3,7 @@ import { bind, type BoundStatement } from '../pool/connection.ts'
 import type { RelatedQuery, StorageQuery } from '../adapter.ts'
 import { fieldOf } from './conditions.ts'
 import type { Tables } from './dialect.ts'
-import { join, limitSlot, ofRelation, raw, sql, withText, type Sql } from './fragments.ts'
+import { join, limitSlot, ofPart, raw, sql, withText, type Sql } from './fragments.ts'
 import { inputsOf, pageShape, pageText } from './statements.ts'
 import { name, placedColumn, placeOf, type TablePlace } from './table-conditions.ts'
 
@@ -30,7 +30,7 @@ export function relatedStatement(
   const text = tables.texts.find(shape, () =>
     relatedText(tables, { collection, query }, { relations, textOf }),
   )
-  return bind(text, { ...inputsOf(query), related: relations.map((one) => inputsOf(one.query)) })
+  return bind(text, { ...inputsOf(query), parts: relations.map((one) => inputsOf(one.query)) })
 }
 
 function relatedText(
@@ -80,7 +80,7 @@ function relatedText(
     const related = { fields: one.theirs, terms }
     const page = pageText(tables, one.collection, one.query, { related })
     // A relation has one limit, so the database plans for it.
-    const text = ofRelation(withText(page, limitSlot, String(one.query.limit)), index)
+    const text = ofPart(withText(page, limitSlot, String(one.query.limit)), index)
     const number = raw(String(index + 1))
     return sql`select page.n, ${number}, ${valuesOf(one, 'own')} from page cross join lateral (${text}) as own`
   })

@@ -4,7 +4,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import { StorageError, type Condition, type Row } from '../adapter.ts'
 import { fieldOf, termsOf, where } from './conditions.ts'
 import { bind, type BoundStatement } from '../pool/connection.ts'
-import type { JoinedUpdates, Tables, UpdateClauses } from './dialect.ts'
+import type { Tables, UpdateClauses } from './dialect.ts'
 import { isAmount, join, sql, type RowChanges, type Sql } from './fragments.ts'
 import { identityOf } from './shape.ts'
 import { matchedShape } from './statements.ts'
@@ -119,32 +119,13 @@ export function updateStatement(
 ): BoundStatement {
   const shape = `update${updateShape(tables, collection, conditions, changes)}`
   const text = tables.texts.find(shape, () => {
-    const { set, where: terms, returned } = updateClauses(tables, collection, conditions, changes)
-    if (!tables.dialect.writes.returning.includes('update')) return sql`${set}${terms}`
-    return sql`${set}${terms} returning ${returned}`
+    const clauses = updateClauses(tables, collection, { conditions, changes })
+    const { table, terms, returned } = clauses
+    const update = sql`update ${table} set ${assignments(clauses)}${where(terms)}`
+    if (!tables.dialect.writes.returning.includes('update')) return update
+    return sql`${update} returning ${returned}`
   })
   return bind(text, { conditions, row: changes })
-}
-
-/** Returns the statement that changes several rows, of statements that change one each and have the same text. */
-export function joinedUpdateStatement(
-  tables: Tables,
-  { text, values }: JoinedUpdates,
-  { collection, conditions, changes }: RowUpdate,
-  updates: readonly BoundStatement[],
-): BoundStatement {
-  const shape = `updates${updateShape(tables, collection, conditions, changes)}`
-  const sql = tables.texts.find(shape, () =>
-    text(updateClauses(tables, collection, conditions, changes)),
-  )
-  return { sql, values: values(updates) }
-}
-
-/** An update of a row. */
-export interface RowUpdate {
-  readonly collection: PublishedCollection
-  readonly conditions: readonly Condition[]
-  readonly changes: RowChanges
 }
 
 function updateShape(
@@ -158,27 +139,49 @@ function updateShape(
   return `${matched}\0${names.join('\0')}`
 }
 
-function updateClauses(
+/** Returns what follows SET. */
+export function assignments({ changes }: Pick<UpdateClauses, 'changes'>): Sql {
+  return join(changes.map(({ column, value }) => sql`${column} = ${value}`))
+}
+
+/** Returns what the statement that changes a row consists of. */
+export function updateClauses(
   tables: Tables,
   collection: PublishedCollection,
-  conditions: readonly Condition[],
-  changes: RowChanges,
+  {
+    conditions,
+    changes,
+  }: { readonly conditions: readonly Condition[]; readonly changes: RowChanges },
 ): UpdateClauses {
   const place = placeOf(tables, collection)
-  const values = Object.keys(changes).map((changed) => {
-    const field = fieldOf(collection, changed)
-    const column = name(tables.dialect, columnOf(place.found, field).name)
-    const stored = place.stored(field)
-    const value = rowParameter(place, field, stored)
-    return isAmount(changes[changed])
-      ? sql`${column} = ${stored} + ${value}`
-      : sql`${column} = ${value}`
-  })
+  const terms = termsOf(place, conditions)
   return {
-    set: sql`update ${place.table} set ${join(values)}`,
-    where: where(termsOf(place, conditions)),
+    table: place.table,
+    changes: Object.keys(changes).map((changed) => {
+      const field = fieldOf(collection, changed)
+      const stored = place.stored(field)
+      const value = rowParameter(place, field, stored)
+      return {
+        column: name(tables.dialect, columnOf(place.found, field).name),
+        value: isAmount(changes[changed]) ? sql`${stored} + ${value}` : value,
+      }
+    }),
+    terms,
+    key: terms.filter((_, index) => isOfKey(collection, conditions[index])),
     returned: complete(place),
   }
+}
+
+/** Returns the conditions of a write that name its row. */
+export function keyConditions(
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+): readonly Condition[] {
+  return conditions.filter((condition) => isOfKey(collection, condition))
+}
+
+function isOfKey({ key }: PublishedCollection, condition: Condition | undefined): boolean {
+  return condition?.is === 'equal' && key.some(({ name: own }) => own === condition.field)
 }
 
 /** Returns the statement that deletes a row. If deletes return rows, it returns the row as it was. */

@@ -172,7 +172,7 @@ export class ReadSession {
           relations.map((one, index) => ({ ...one, shape: (reads[index] as PageRead).shape })),
         ),
       this.#connection.rows,
-      { ...page.inputs, related: reads.map(({ inputs }) => inputs) },
+      { ...page.inputs, parts: reads.map(({ inputs }) => inputs) },
     )
     const own = textPage(collection, { rows: rows.map(([item]) => item as string), count: null })
     if (own === undefined) return undefined

@@ -1,6 +1,6 @@
 import type { PublishedCollection } from '../../../definition/published.ts'
 import { fieldOf } from '../../sql/conditions.ts'
-import { identifier, join, ofRelation, sql } from '../../sql/fragments.ts'
+import { identifier, join, ofPart, sql } from '../../sql/fragments.ts'
 import type { RelatedQuery } from '../../adapter.ts'
 import { columnOf } from '../reading/guaranteed-values.ts'
 import { sameValue } from './conditions.ts'
@@ -38,7 +38,7 @@ export function relatedStatement(
       return sameValue([field, column(field)], [fieldOf(collection, ownName), value])
     })
     const first = join(terms, sql` and `)
-    return itemsOf(ofRelation(pageOf(other, { ...theirShape, first }, reading), at))
+    return itemsOf(ofPart(pageOf(other, { ...theirShape, first }, reading), at))
   })
   // Without a limit of its own, the statement would evaluate the subqueries for rows that are not on the page.
   const { texts, slots } = sql`select page.item, ${join(lists)} from (${page}) as page limit -1`
