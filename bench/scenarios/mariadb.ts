@@ -19,6 +19,6 @@ export const mariadb: Scenario[] = poolScenarios(database, {
   filtered: { open: 1.2, keys: 1.6 },
   'read-item': {},
   'read-items': { open: 2, keys: 2.5 },
-  update: {},
-  insert: {},
+  update: { open: 1, keys: 1.4 },
+  insert: { open: 1.2, keys: 1.6 },
 })
