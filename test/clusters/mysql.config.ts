@@ -9,6 +9,7 @@ export default defineConfig({
     exclude: configDefaults.exclude,
     include: [
       'test/storage/mysql/*.test.ts',
+      'test/storage/sql/joined-updates.test.ts',
       'test/cursors/estimates.test.ts',
       'test/cli/schema.test.ts',
       'test/introspection/restored-mysql.test.ts',

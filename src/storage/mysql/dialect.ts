@@ -50,8 +50,8 @@ export function mysqlDialect(server: MysqlServer): Dialect {
       insert: (table, columns, rows) =>
         sql`insert into ${table} (${join(columns)}) values ${rowsOf(rows)}`,
       returning: isMariaDb ? ['insert'] : [],
-      // No trigger can skip a row or change the order. Without RETURNING, a statement that reads the row must follow each insert.
-      ...(isMariaDb && { joins: ({ kind }) => kind === 'table' }),
+      // No trigger can skip a row or change the order.
+      joins: ({ kind }) => kind === 'table',
       joinedUpdates,
       lastNumber: sql`last_insert_id()`,
       changes: changesValue,

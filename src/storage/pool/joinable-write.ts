@@ -11,6 +11,7 @@ import {
   insertStatement,
   insertText,
   keyConditions,
+  returnsInserts,
   rowStatement,
   updateClauses,
   updateStatement,
@@ -74,7 +75,8 @@ export function joinableInsert(
   row: Row,
 ): (() => JoinableWrite) | undefined {
   const { tables } = place
-  const returns = tables.find(collection.table)?.returnsInserts !== false
+  // Without RETURNING, a statement that reads the row must follow each insert.
+  const returns = returnsInserts(tables, collection)
   if (!joins(place, collection) || !returns || bringsNumber(collection, row)) return undefined
   const key = collection.key.map(({ name }) => row[name] ?? null)
   return () => ({

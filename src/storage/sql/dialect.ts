@@ -104,8 +104,8 @@ export interface Writes {
   /** Returns the statement that inserts rows, up to RETURNING. Several rows have at least one column. */
   insert(table: Sql, columns: readonly Sql[], rows: readonly (readonly Sql[])[]): Sql
   /**
-   * Returns whether one statement may insert the rows of several transactions into a table: it inserts all or none, and
-   * returns each of them, in their order. Default: it may not.
+   * Returns whether one statement may write the rows of several transactions to a table: it writes all or none, and returns
+   * those that it inserts in their order. Default: it may not.
    */
   joins?(table: Table): boolean
   /**

@@ -7,7 +7,7 @@ import { completeMysql } from '../../../src/storage/mysql/options.ts'
 import type { Tables } from '../../../src/storage/sql/dialect.ts'
 import { collectionMistakes } from '../../../src/schema/mistakes.ts'
 import { insertRow } from '../../../src/storage/pool/writes.ts'
-import { missingServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
+import { exactCollation, missingServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 
 const readings = publishCollection(
   'app',
@@ -36,7 +36,8 @@ const coded = publishCollection(
   }),
 )
 const collections = [readings, stamped, parts, coded]
-const exact = 'character set utf8mb4 collate utf8mb4_nopad_bin'
+const missing = await missingServer()
+const exact = `character set utf8mb4 collate ${exactCollation()}`
 const statements = [
   `create table readings (station varchar(20) ${exact}, value bigint)`,
   `create table stamped (station varchar(20) ${exact}, at bigint default 7)`,
@@ -45,7 +46,7 @@ const statements = [
 ]
 
 // As MySQL does, which has no RETURNING.
-describe.skipIf((await missingServer()) !== undefined)('inserts that return no rows', () => {
+describe.skipIf(missing !== undefined)('inserts that return no rows', () => {
   let database: TestDatabase
   let connections: MysqlConnections
   let tables: Tables
