@@ -120,7 +120,7 @@ export function joinableUpdate(
     collection.key.every((field) => isPlainColumn(tables, collection, field)) &&
     fixedNames(tables, collection, changes).length === 0 &&
     (returns || isByPrimaryKey(tables, collection, { conditions, names }))
-  if (!isJoinable || joinedUpdates === undefined) return undefined
+  if (!isJoinable) return undefined
   const inputs = { conditions, row: changes }
   return () => ({
     kind: 'update',
@@ -179,7 +179,7 @@ function rowsByKey(
 function joins({ tables, changing }: JoinPlace, collection: PublishedCollection): boolean {
   const { dialect, find } = tables
   const table = find(collection.table)
-  const isJoined = table !== undefined && dialect.writes.joins?.(table) === true
+  const isJoined = table !== undefined && dialect.writes.joins(table)
   return isJoined && table.unwritable === undefined && changing?.has(table) !== true
 }
 

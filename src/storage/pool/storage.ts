@@ -73,10 +73,7 @@ export function sqlStorage(database: Database): StorageAdapter {
     tableOf: storage.tableOf,
     filter: storage.filter,
     ...(dialect.estimates !== undefined && { estimateCount: storage.estimateCount }),
-    transaction:
-      dialect.writes.joins === undefined
-        ? storage.transaction
-        : joiningWrites(storage.transaction, storage.joinedWrites()),
+    transaction: joiningWrites(storage.transaction, storage.joinedWrites()),
     ...(dialect.inspection !== undefined && { inspect: storage.inspect }),
     close: storage.close,
   })

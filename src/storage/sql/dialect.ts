@@ -105,16 +105,16 @@ export interface Writes {
   insert(table: Sql, columns: readonly Sql[], rows: readonly (readonly Sql[])[]): Sql
   /**
    * Returns whether one statement may write the rows of several transactions to a table: it writes all or none, and returns
-   * those that it inserts in their order. Default: it may not.
+   * those that it inserts in their order.
    */
-  joins?(table: Table): boolean
+  joins(table: Table): boolean
   /**
    * Returns an insert of several rows with its RETURNING. It fails if the server may not have inserted and returned each
    * row as it is, for instance because of a trigger that is new since the start. Default: the server does.
    */
   joined?(insert: Sql, joined: JoinedInsert): Sql
   /** Returns one statement for updates of different rows. Rows that it returns begin with the index of their update. */
-  joinedUpdates?(updates: JoinedUpdates): BoundStatement
+  joinedUpdates(updates: JoinedUpdates): BoundStatement
   /** The writes that return their rows. The rows of others are read by a statement of their own. */
   readonly returning: readonly ('insert' | 'update' | 'delete')[]
   /** The number that the last insert has generated. Required if inserts return no rows. */
