@@ -8,7 +8,7 @@ interface TokenRequest {
   readonly body: string
 }
 
-const none = { issued: 0, response: {} as object, status: 200 }
+const none = { issued: 0, response: {} as object, status: 200, type: 'application/json' }
 const tokens = { ...none, requests: [] as TokenRequest[], failures: [] as number[] }
 let valid: string | undefined
 beforeEach(() => {
@@ -34,11 +34,8 @@ const server = await startServer((request, response) => {
       request.socket.destroy()
       return
     }
-    respond(
-      response,
-      { access_token, token_type: 'Bearer', expires_in: 3600, ...tokens.response },
-      status,
-    )
+    const token = { access_token, token_type: 'Bearer', expires_in: 3600, ...tokens.response }
+    respond(response, token, status, { 'content-type': tokens.type })
   })
 })
 afterAll(() => server.close())
@@ -154,6 +151,7 @@ describe('client credentials', () => {
   test.each([
     ['an error', { error: 'invalid_client', error_description: 'secret' }, 401],
     ['no token', { access_token: undefined }, 200],
+    ['null for the token', { access_token: null }, 200],
     ['a token of another type', { token_type: 'secret' }, 200],
     ['a huge token', { access_token: 'x'.repeat(100_000) }, 200],
     ['a redirect', {}, 302],
@@ -165,6 +163,21 @@ describe('client credentials', () => {
     expect(error.message).toMatch(/no credentials could be obtained/)
     // A response that can't be accepted is not requested again.
     expect(tokens.requests).toHaveLength(1)
+  })
+
+  test.each<[string, Partial<typeof none>]>([
+    [
+      'null for what is absent',
+      { response: { expires_in: null, scope: null, refresh_token: null } },
+    ],
+    ['a lifetime in a string', { response: { expires_in: '3600' } }],
+    ['no type of the token', { response: { token_type: undefined } }],
+    ['JSON that has the type of other text', { type: 'text/plain;charset=UTF-8' }],
+  ])('are accepted from a response with %s', async (_what, odd) => {
+    Object.assign(tokens, odd)
+    const get = getWith(options)
+    await get.call({})
+    expect((await get.call({})).body).toMatchObject({ authorization: 'Bearer token-1' })
   })
 
   test('are accepted from a response with the status 201', async () => {

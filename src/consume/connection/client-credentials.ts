@@ -1,4 +1,5 @@
 import type { AuthorizationServer, Client, ClientAuth } from 'oauth4webapi'
+import { isPlainObject } from '../../checks/plain-object.ts'
 import { runtime } from '../../runtime.ts'
 import { CallError } from '../call-error.ts'
 import { CredentialsError, tokenError } from './credentials-error.ts'
@@ -157,8 +158,26 @@ async function bounded(response: Response): Promise<Response> {
       status,
       detail: 'the token response is too large',
     })
-  const isEmpty = bytes.length === 0 || status === 204 || status === 304
   // Some servers respond 201 with the token.
-  const shown = status === 201 ? 200 : status
-  return new Response(isEmpty ? null : new Uint8Array(bytes), { status: shown, headers })
+  const init = { status: status === 201 ? 200 : status, headers: new Headers(headers) }
+  if (bytes.length === 0 || status === 204 || status === 304) return new Response(null, init)
+  const members = membersOf(bytes)
+  if (members === undefined) return new Response(new Uint8Array(bytes), init)
+  init.headers.set('content-type', 'application/json')
+  return new Response(JSON.stringify(members), init)
+}
+
+/**
+ * Returns the members of a token response as RFC 6749 has them; undefined if it is no JSON object. Some servers send null
+ * for what is absent, or no type of the token, or JSON with the type of other text.
+ */
+function membersOf(bytes: Uint8Array): object | undefined {
+  try {
+    const response: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    if (!isPlainObject(response)) return undefined
+    const stated = Object.entries(response).filter(([, value]) => value !== null)
+    return { token_type: 'bearer', ...Object.fromEntries(stated) }
+  } catch {
+    return undefined
+  }
 }
