@@ -31,6 +31,24 @@ export function stringifyJson(value: unknown): string | undefined {
   return isPlainJson(value) ? JSON.stringify(value) : written(value, undefined, '', 0)
 }
 
+/**
+ * Returns the place of the first value that {@link stringifyJson} writes as null, because JSON does not have it: a number
+ * that is not finite, or an invalid date. Undefined if there is none. The value must have a JSON text.
+ */
+export function placeWithoutJson(value: unknown): readonly (string | number)[] | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : []
+  if (typeof value !== 'object' || value === null || isJsonNumber(value)) return undefined
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? [] : undefined
+  const { toJSON: convert } = value as { readonly toJSON?: unknown }
+  if (typeof convert === 'function') return placeWithoutJson(convert.call(value, ''))
+  const members = Array.isArray(value) ? value.entries() : Object.entries(value)
+  for (const [key, member] of members) {
+    const place = placeWithoutJson(member)
+    if (place !== undefined) return [key, ...place]
+  }
+  return undefined
+}
+
 /** Returns the text of {@link stringifyJson} on lines that are indented by two spaces. */
 export function indentedJson(value: unknown): string {
   const text = stringifyJson(value) ?? 'null'

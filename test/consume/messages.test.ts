@@ -48,6 +48,8 @@ function post(bodyType: string, encoding?: EndpointOptions['encoding']) {
 describe('the message names the member and the reason where a body cannot be sent', () => {
   const cycle: Record<string, unknown> = {}
   cycle['own'] = cycle
+  const noDate = new Date(NaN)
+  const lossy = (n: unknown) => ({ a: { lines: [{ n: 1 }, { n }] } })
   test.each<[string, EndpointOptions['encoding'], unknown, string]>([
     [form, undefined, { a: [1, null] }, 'body/a is a list with null in it'],
     [
@@ -74,6 +76,28 @@ describe('the message names the member and the reason where a body cannot be sen
     [multipart, undefined, { a: [file('x'), 1] }, 'body/a is a list with files and other values'],
     ['application/pdf', undefined, 5, 'body must be a string, bytes or a file'],
     ['application/json', undefined, cycle, 'body has no JSON'],
+    ['application/json', undefined, lossy(NaN), 'body has, at /a/lines/1/n, a number that is not'],
+    [
+      'application/json',
+      undefined,
+      lossy(noDate),
+      'body has, at /a/lines/1/n, a number that is not',
+    ],
+    ['application/a+json', undefined, lossy(-Infinity), 'body has, at /a/lines/1/n, a number that'],
+    [form, 'json', lossy(NaN), 'body/a has, at /lines/1/n, a number that is not finite or an'],
+    [form, 'brackets', lossy(noDate), 'body/a has an invalid date'],
+    [form, 'comma', { a: [noDate] }, 'body/a has an invalid date'],
+    [form, undefined, { a: noDate }, 'body/a has an invalid date'],
+    [form, undefined, { a: [noDate] }, 'body/a has an invalid date'],
+    [
+      multipart,
+      undefined,
+      lossy(Infinity),
+      'body/a has, at /lines/1/n, a number that is not finite',
+    ],
+    [multipart, undefined, { a: noDate }, 'body/a has an invalid date'],
+    ['application/json', undefined, NaN, 'body is a number that is not finite'],
+    [multipart, { a: { contentType: 'application/json' } }, { a: NaN }, 'body/a is a number that'],
   ])('in %s with the style %s: %o', async (type, encoding, body, message) => {
     sent = 0
     const error = await rejection(post(type, encoding).call({ body }))

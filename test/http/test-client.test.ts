@@ -75,6 +75,17 @@ test('sends text and bytes as they are', async () => {
   expect(rejected.headers.get('Accept')).toBe('application/json')
 })
 
+test.each([NaN, Infinity, new Date(NaN)])(
+  'a body with %o rejects, which JSON would have as null',
+  async (value) => {
+    const { get, post } = client()
+    await expect(post(notes, { noteId: 1, words: value })).rejects.toThrow(
+      'The body has, at /words, a number that is not finite or an invalid date',
+    )
+    expect((await get(notes)).body.items).toEqual([])
+  },
+)
+
 test('a body that hides its length is limited all the same', async () => {
   const { post } = client({ bodyLimit: 30 })
   const headers = { 'Content-Length': '1' }

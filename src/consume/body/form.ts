@@ -1,5 +1,6 @@
 import { isJsonNumber } from '../../protocol/json-number.ts'
-import { stringifyJson } from '../../protocol/json-text.ts'
+import { placeWithoutJson, stringifyJson } from '../../protocol/json-text.ts'
+import { shownPath } from '../connection/json-pointer.ts'
 import { hasFile } from './file.ts'
 import type { Pair } from '../parameters.ts'
 
@@ -85,9 +86,11 @@ function listPairs(
   })
 }
 
-/** Returns the value as which JSON would have it, such as a string for a Date. */
+/** Returns the value as which JSON would have it, such as a string for a Date. Throws a FormError for an invalid date. */
 export function plainOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || isJsonNumber(value)) return value
+  if (value instanceof Date && Number.isNaN(value.getTime()))
+    throw new FormError('has an invalid date')
   const { toJSON } = value as { readonly toJSON?: unknown }
   return typeof toJSON === 'function' ? (toJSON.call(value) as unknown) : value
 }
@@ -108,7 +111,10 @@ const noJson = 'has no JSON'
 const misplacedFile =
   'has a file in an object: only members of the body and lists of them can be files'
 
-/** Returns the JSON text of a value. Throws a FormError for a cycle or a bigint. */
+/**
+ * Returns the JSON text of a value. Throws a FormError for a cycle, a bigint, and for a number or a date that would be
+ * written as null.
+ */
 export function jsonText(value: unknown): string {
   let text: string | undefined
   try {
@@ -117,5 +123,15 @@ export function jsonText(value: unknown): string {
     throw new FormError(hasFile(value) ? misplacedFile : noJson, { cause })
   }
   if (text === undefined) throw new FormError(noJson)
+  const loss = lossInJson(value)
+  if (loss !== undefined) throw new FormError(loss)
   return text
+}
+
+/** Says which value JSON would write as null; undefined if there is none. The value must have a JSON text. */
+export function lossInJson(value: unknown): string | undefined {
+  const place = placeWithoutJson(value)
+  if (place === undefined) return undefined
+  const where = place.length === 0 ? 'is' : `has, at ${shownPath(place)},`
+  return `${where} a number that is not finite or an invalid date`
 }

@@ -1,9 +1,8 @@
-import { stringifyJson } from '../../protocol/json-text.ts'
 import { isPlainObject } from '../../checks/plain-object.ts'
 import type { BodyStream, RequestBody } from '../call.ts'
 import { shownPath } from '../connection/json-pointer.ts'
 import { heldBytes, isFile, isRereadable, readFile, type FilePart } from './file.ts'
-import { FormError, formPairs, type FormStyle } from './form.ts'
+import { FormError, formPairs, jsonText, type FormStyle } from './form.ts'
 import { bodyKind, charsetOf, isTextType } from './media-type.ts'
 import { bodyParts, createBoundary, separators, type CompleteEncoding } from './multipart.ts'
 
@@ -37,10 +36,8 @@ export function writeBody(value: unknown, writing: BodyWriting): RequestBody | B
   const { type } = writing
   try {
     switch (bodyKind(type)) {
-      case 'json': {
-        const content = stringifyJson(value)
-        return content === undefined ? { problem: 'body has no JSON' } : { type, content }
-      }
+      case 'json':
+        return { type, content: placed('body', () => jsonText(value)) }
       case 'form':
         return { type, content: formText(value, writing) }
       case 'multipart':
@@ -49,7 +46,7 @@ export function writeBody(value: unknown, writing: BodyWriting): RequestBody | B
         return otherBody(value, writing)
     }
   } catch (error) {
-    // A form that the value does not have, a cycle, or a bigint.
+    // Code of the value, such as toJSON, may throw other errors.
     return { problem: error instanceof FormError ? error.message : 'body has no JSON' }
   }
 }
@@ -147,14 +144,19 @@ function fromMembers<Made>(
   make: (name: string, member: unknown) => readonly Made[],
 ): readonly Made[] {
   if (!isPlainObject(value)) throw new FormError('body must be an object')
-  return Object.entries(value).flatMap(([name, member]) => {
-    try {
-      return make(name, member)
-    } catch (error) {
-      if (!(error instanceof FormError)) throw error
-      throw new FormError(`body${shownPath([name])} ${error.message}`, { cause: error })
-    }
-  })
+  return Object.entries(value).flatMap(([name, member]) =>
+    placed(`body${shownPath([name])}`, () => make(name, member)),
+  )
+}
+
+/** Runs a function whose FormErrors get the place of the value. */
+function placed<Made>(place: string, make: () => Made): Made {
+  try {
+    return make()
+  } catch (error) {
+    if (!(error instanceof FormError)) throw error
+    throw new FormError(`${place} ${error.message}`, { cause: error })
+  }
 }
 
 function encodingOf(encoding: BodyEncoding | undefined, name: string): CompleteEncoding {

@@ -20,6 +20,7 @@ import {
   retryDelivery,
   type ListOptions,
 } from './administration.ts'
+import { lossInJson } from '../body/form.ts'
 import { isIdempotencyKey } from '../connection/prepare-request.ts'
 import { deliveryStates, outboxCollections } from './collections.ts'
 import type { Delivery, DeliveryDetails } from './delivery.ts'
@@ -196,6 +197,8 @@ function jsonOf(name: string, input: unknown): string {
   } catch {
     // A cycle, or a bigint.
   }
-  if (json !== undefined) return json
-  throw new TypeError(`enqueue: the ${name} must be a JSON value`)
+  if (json === undefined) throw new TypeError(`enqueue: the ${name} must be a JSON value`)
+  const loss = lossInJson(input)
+  if (loss !== undefined) throw new TypeError(`enqueue: the ${name} ${loss}`)
+  return json
 }

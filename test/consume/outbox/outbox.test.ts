@@ -389,6 +389,10 @@ test('enqueue rejects other contexts, unknown endpoints and options, and input w
       'enqueue.lan',
     )
     expect(() => outbox.enqueue(within, 'create-shipment', 1n as never)).toThrow('JSON')
+    for (const value of [NaN, -Infinity, new Date(NaN)])
+      expect(() =>
+        outbox.enqueue(within, 'create-shipment', { body: { order: value as never } }),
+      ).toThrow('enqueue: the input has, at /body/order, a number that is not finite')
     for (const key of ['', 'ö', 'a\n', ' ', ' a', 'a ', 'x'.repeat(256)])
       expect(() => outbox.enqueue(within, 'create-shipment', input, { key })).toThrow('enqueue.key')
     await Promise.resolve()
