@@ -17,6 +17,7 @@ export interface SqliteColumn extends Column {
 
 /** An index of a table. */
 export interface SqliteIndex extends Index {
+  readonly name: string
   /** Whether it has only some rows of the table. */
   readonly partial: boolean
   /** What created it: `c` CREATE INDEX, `u` UNIQUE, `pk` PRIMARY KEY. */
@@ -149,20 +150,21 @@ export function indexesOf(
 ): ReadonlyMap<string, readonly SqliteIndex[]> {
   const rows = rowsOf(
     connection,
-    `SELECT t.value, i.seq, i."unique", i.partial, i.origin, c.name, c."desc", c.coll
+    `SELECT t.value, i.name, i."unique", i.partial, i.origin, c.name, c."desc", c.coll
      FROM json_each(?) AS t, pragma_index_list(t.value) AS i, pragma_index_xinfo(i.name) AS c
      WHERE c."key" = 1 ORDER BY t.key, i.seq DESC, c.seqno`,
     [JSON.stringify(tables)],
   )
   const parts = new Map<string, SqliteRow[]>()
-  for (const [table, place, ...part] of rows) addTo(parts, JSON.stringify([table, place]), part)
+  for (const [table, name, ...part] of rows) addTo(parts, JSON.stringify([table, name]), part)
   const indexes = new Map<string, SqliteIndex[]>()
   for (const [id, columns] of parts) {
-    const [table] = JSON.parse(id) as readonly [string]
+    const [table, name] = JSON.parse(id) as readonly [string, string]
     const [unique, partial, origin] = columns[0] as SqliteRow
     addTo(indexes, table, {
-      columns: columns.map(([, , , name, descending]) => ({
-        name: name === null ? null : String(name),
+      name,
+      columns: columns.map(([, , , column, descending]) => ({
+        name: column === null ? null : String(column),
         descending: descending === 1,
       })),
       unique: unique === 1,

@@ -1,7 +1,13 @@
 import type { PublishedCollection } from '../../../definition/published.ts'
 import { whenDone, type MaybePromise } from '../../../maybe-promise.ts'
 import { searchText } from '../../adapter.ts'
-import type { ReadContext, StoragePage, StorageQuery, StorageTextPage } from '../../adapter.ts'
+import type {
+  Condition,
+  ReadContext,
+  StoragePage,
+  StorageQuery,
+  StorageTextPage,
+} from '../../adapter.ts'
 import { columnTypeOf } from '../statements/columns.ts'
 import { listSlots } from '../statements/conditions.ts'
 import { pagesStatement } from '../statements/pages.ts'
@@ -18,6 +24,7 @@ import {
   endOfOrder,
   pageStatement,
   probeStatement,
+  rangeProbeStatement,
   type Identities,
   type Output,
   type Reading,
@@ -38,7 +45,7 @@ export interface PageRead {
   /** Returns the SQL of one of the statements, of the given shape. */
   text(
     statement: 'page' | 'count',
-    given?: Partial<Pick<PageShape, 'first' | 'deep'>>,
+    given?: Partial<Pick<PageShape, 'first' | 'deep' | 'index'>>,
   ): StatementText
   /** Returns the SQL of several pages, which differ in values only. */
   pagesText(pages: number): StatementText
@@ -50,11 +57,13 @@ export interface PageRead {
   readonly found?: FoundRead | undefined
 }
 
-/** A read of the rows that a search index finds. */
+/** A read of the rows that an index finds. */
 export interface FoundRead extends PageRead {
   /** Identifies the SQL that returns a row if the index finds many. */
   readonly probe: string
   probeText(): StatementText
+  /** What it binds. */
+  readonly probed: Inputs
 }
 
 /** The values that the statements of a page bind. */
@@ -80,7 +89,7 @@ const deepOffset = 1_000
 // SQLite's json_object takes at most 127 arguments in older versions.
 const maxJsonFields = 60
 
-// A search that finds fewer rows reads all of them. Otherwise a page finds its rows sooner in its order.
+// A read whose index finds fewer rows reads all of them. Otherwise a page finds its rows sooner in its order.
 const manyRows = 1_000
 
 /** Returns the statements of a page. `kindOf` returns how a needle is compared. */
@@ -130,7 +139,26 @@ export function pageRead(
       text: textWith(foundShape, foundShape),
       probe: `probe${identityOf(collection)}`,
       probeText: () => probeStatement(found, manyRows),
+      probed: inputs,
     },
+  }
+}
+
+/** Returns the same read by an index that serves some of its conditions. */
+export function rangedRead(
+  collection: PublishedCollection,
+  read: PageRead,
+  { index, served }: { readonly index: string; readonly served: readonly Condition[] },
+): FoundRead {
+  const { page, count, text } = read
+  return {
+    ...read,
+    page: page && `by ${index}\0${page}`,
+    count: count && `by ${index}\0${count}`,
+    text: (statement, given) => text(statement, { ...given, index }),
+    probe: `probe by ${index}\0${identityOf(collection)}\0${conditionsShape(collection, served, listSlots)}`,
+    probeText: () => rangeProbeStatement(collection, { conditions: served, index }, manyRows),
+    probed: { conditions: served },
   }
 }
 

@@ -15,6 +15,7 @@ import {
   pageRead,
   textPage,
   writesJson,
+  type FoundRead,
   type PageRead,
   type RawPage,
   type ReadPage,
@@ -101,11 +102,13 @@ export class ReadSession {
 
   /** Returns the read of the rows that a search index finds if they are few, otherwise the given read. */
   choose(read: PageRead): PageRead {
-    const { found, inputs } = read
-    if (found === undefined) return read
-    const { probe, probeText } = found
-    const rows = this.statements.run(probe, probeText, this.#connection.rows, inputs)
-    return rows.length === 0 ? found : read
+    const { found } = read
+    return found !== undefined && this.findsFew(found) ? found : read
+  }
+
+  /** Returns whether an index finds few rows. */
+  findsFew({ probe, probeText, probed }: FoundRead): boolean {
+    return this.statements.run(probe, probeText, this.#connection.rows, probed).length === 0
   }
 
   filter(collection: PublishedCollection, query: StorageQuery): StoragePage {

@@ -17,16 +17,17 @@ import {
   filterRows,
   filterText,
   type FoundRead,
-  type PageInputs,
   type PageRead,
   type ReadPage,
 } from './page-read.ts'
+import { RangeIndexes } from './range-indexes.ts'
 import { maxStatements, ReadPlaces } from './read-place.ts'
 import { ScanQueue } from './scan-queue.ts'
 import { startScanThread, type BoundStatement, type ScanJob } from './scan-thread.ts'
 import type { ReadSession } from './read-session.ts'
 import { fileOf } from './slow-views.ts'
 import type { StatementText } from '../statements/statements.ts'
+import type { Inputs } from '../../sql/fragments.ts'
 import type { FoundTables } from '../../../schema/database.ts'
 
 /** The reads outside of transactions. */
@@ -84,12 +85,14 @@ export function threadedReads(
     timeout,
     start: (events) => startScanThread({ file, driver, extensions }, events),
   })
-  return new ThreadedReads(session, new ReadPlaces(connection, scanRows), queue)
+  const places = new ReadPlaces(connection, scanRows)
+  return new ThreadedReads(session, places, new RangeIndexes(connection, session), queue)
 }
 
 class ThreadedReads implements Reads {
   readonly #session: ReadSession
   readonly #places: ReadPlaces
+  readonly #ranges: RangeIndexes
   readonly #queue: ScanQueue
   readonly #texts = boundedMap<StatementText>({
     maxEntries: () => maxStatements,
@@ -100,9 +103,10 @@ class ThreadedReads implements Reads {
   // Their rows need a function of the application, which a thread can't call.
   readonly #unscannable = new WeakSet<PublishedCollection>()
 
-  constructor(session: ReadSession, places: ReadPlaces, queue: ScanQueue) {
+  constructor(session: ReadSession, places: ReadPlaces, ranges: RangeIndexes, queue: ScanQueue) {
     this.#session = session
     this.#places = places
+    this.#ranges = ranges
     this.#queue = queue
   }
 
@@ -183,7 +187,7 @@ class ThreadedReads implements Reads {
   }
 
   sizes(): readonly KeptSize[] {
-    return [this.#texts.size(), ...this.#places.sizes()]
+    return [this.#texts.size(), this.#ranges.size(), ...this.#places.sizes()]
   }
 
   /** Decides where a page is read. */
@@ -193,8 +197,14 @@ class ThreadedReads implements Reads {
     const planned = session.pageRead(collection, query, output)
     const began = runtime.performanceNow()
     const isProbed = planned.found !== undefined && places.mayProbe(planned)
-    const read = isProbed ? session.choose(planned) : planned
-    const place = places.placeOf(collection, query, read)
+    const chosen = isProbed ? session.choose(planned) : planned
+    const usual = places.placeOf(collection, query, chosen)
+    const few =
+      usual === 'thread' && places.mayProbe(chosen)
+        ? this.#ranges.fewIn(collection, query, chosen)
+        : undefined
+    const read = few ?? chosen
+    const place = few === undefined ? usual : places.placeOf(collection, query, few)
     if (place === 'here' || this.#unscannable.has(collection)) return session.runPage(read)
     if (place === 'thread') {
       const found = isProbed ? undefined : planned.found
@@ -219,7 +229,7 @@ class ThreadedReads implements Reads {
       return this.#bound(first === undefined ? key : `interruptible ${key}`, write, inputs)
     }
     return {
-      probe: found && this.#bound(found.probe, found.probeText, inputs),
+      probe: found && this.#bound(found.probe, found.probeText, found.probed),
       found: found && interruptible(found.page, found, 'page'),
       page: interruptible(page, read, 'page'),
       count: interruptible(count, read, 'count'),
@@ -229,7 +239,7 @@ class ThreadedReads implements Reads {
     }
   }
 
-  #bound(key: string, write: () => StatementText, inputs: PageInputs): BoundStatement {
+  #bound(key: string, write: () => StatementText, inputs: Inputs): BoundStatement {
     let known = this.#texts.get(key)
     if (known === undefined) {
       known = write()

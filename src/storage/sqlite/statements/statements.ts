@@ -12,7 +12,7 @@ import {
   type Guaranteed,
 } from '../reading/guaranteed-values.ts'
 import { likePattern, searchCondition, type SearchShape } from '../search/search.ts'
-import { identifier, join, sql, type Slot, type Sql } from '../../sql/fragments.ts'
+import { identifier, join, raw, sql, type Slot, type Sql } from '../../sql/fragments.ts'
 import { conditionsShape, identityOf, listShape } from '../../sql/shape.ts'
 import { foundRows, probe } from '../search/index-statements.ts'
 import type { SearchIndex } from '../search/open-indexes.ts'
@@ -37,6 +37,8 @@ export interface PageShape extends Pick<StorageQuery, 'conditions' | 'sort' | 's
   readonly first?: Sql | undefined
   /** The search index that finds the rows. Without it, the rows of the table are read. */
   readonly found?: SearchIndex | undefined
+  /** The name of the index that finds the rows. Default: SQLite chooses. */
+  readonly index?: string | undefined
 }
 
 /** What a statement returns for a row: its values, its values and the byte lengths of strings, or JSON text. */
@@ -120,6 +122,16 @@ export function countStatement(collection: PublishedCollection, shape: PageShape
 /** Returns the statement that returns a row if a search index finds at least `rows` rows. */
 export function probeStatement({ index, match }: SearchIndex, rows: number): StatementText {
   return textOf(probe(index, matchSlot(match), rows))
+}
+
+/** Returns the statement that returns a row if an index finds at least `rows` rows that meet conditions. */
+export function rangeProbeStatement(
+  collection: PublishedCollection,
+  { conditions, index }: Pick<PageShape, 'conditions'> & { readonly index: string },
+  rows: number,
+): StatementText {
+  const matching = matchingClauses(collection, { conditions, index, search: null })
+  return textOf(sql`select 1 ${matching} limit 1 offset ${raw(String(rows - 1))}`)
 }
 
 /** What a statement that writes is made from. */
@@ -210,11 +222,15 @@ function rowSlot(collection: PublishedCollection, name: string): Sql {
 }
 
 /** Returns the clauses that select rows, with the alias `t`: tables, joins, and the conditions. */
-function matchingClauses(collection: PublishedCollection, shape: PageShape): Sql {
-  const { found } = shape
+function matchingClauses(
+  collection: PublishedCollection,
+  shape: Pick<PageShape, 'conditions' | 'search' | 'first' | 'found' | 'index'>,
+): Sql {
+  const { found, index } = shape
+  const by = index === undefined ? sql`` : sql` indexed by ${identifier(index)}`
   const rows =
     found === undefined
-      ? sql`${identifier(collection.table)} as t`
+      ? sql`${identifier(collection.table)} as t${by}`
       : foundRows(found.index, matchSlot(found.match))
   const column = columnOf('t')
   const { joins, terms: conditions } = joinedConditions(collection, shape.conditions, column)
