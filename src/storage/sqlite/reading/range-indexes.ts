@@ -27,6 +27,11 @@ export class RangeIndexes {
     this.#session = session
   }
 
+  /** Called when collections were opened: their tables may have got indexes. */
+  opened(): void {
+    this.#indexes.clear()
+  }
+
   /** Returns the same read by an index that finds few rows in a range of its conditions. Undefined: none does. */
   fewIn(
     collection: PublishedCollection,
@@ -62,19 +67,22 @@ export class RangeIndexes {
   #isUsable({ probe, probeText }: FoundRead): boolean {
     const known = this.#usable.get(probe)
     if (known !== undefined) return known
-    const isUsable = this.#isSearched(probeText())
+    const steps = this.#planOf(probeText())
+    // Another program may have dropped the index, or locked the file.
+    if (steps === undefined) return false
+    const isUsable = steps.some((step) => /^SEARCH t USING .*[<>]\?/.test(step))
     this.#usable.set(probe, isUsable, 100 + 2 * probe.length)
     return isUsable
   }
 
-  #isSearched({ sql, slots }: ReturnType<FoundRead['probeText']>): boolean {
+  #planOf({ sql, slots }: ReturnType<FoundRead['probeText']>): readonly string[] | undefined {
     const unbound = slots.map(() => null)
     try {
-      const steps = rowsOf(this.#connection, `explain query plan ${sql}`, unbound)
-      return steps.some(([, , , step]) => /^SEARCH t USING .*[<>]\?/.test(String(step)))
-    } catch {
-      // SQLite has no plan with this index.
-      return false
+      const rows = rowsOf(this.#connection, `explain query plan ${sql}`, unbound)
+      return rows.map(([, , , step]) => String(step))
+    } catch (error) {
+      // It has no plan with this index.
+      return String(error).includes('no query solution') ? [] : undefined
     }
   }
 

@@ -112,6 +112,7 @@ class ThreadedReads implements Reads {
 
   opened(tables: FoundTables, collections: readonly PublishedCollection[]): void {
     this.#places.opened(tables, collections)
+    this.#ranges.opened()
   }
 
   filter(
