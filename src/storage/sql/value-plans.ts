@@ -36,7 +36,7 @@ export function dependsOnValues(place: TablePlace, query: StorageQuery): boolean
 }
 
 /** Returns the fields of conditions. Undefined: they are about rows of other collections, too. */
-function fieldsOf(conditions: readonly Condition[]): readonly string[] | undefined {
+export function fieldsOf(conditions: readonly Condition[]): readonly string[] | undefined {
   const fields: string[] = []
   for (const condition of conditions) {
     if (condition.is === 'through') return undefined

@@ -4,6 +4,7 @@ import { folded } from '../../../schema/model.ts'
 import { indexesOf, type SqliteIndex } from '../../../schema/sqlite/read.ts'
 import type { Condition, StorageQuery } from '../../adapter.ts'
 import { fieldOf } from '../../sql/conditions.ts'
+import { fieldsOf } from '../../sql/value-plans.ts'
 import { rowsOf, type Connection } from '../connection/connection.ts'
 import { rangedRead, type FoundRead, type PageRead } from './page-read.ts'
 import type { ReadSession } from './read-session.ts'
@@ -38,10 +39,12 @@ export class RangeIndexes {
     { conditions }: StorageQuery,
     read: PageRead,
   ): FoundRead | undefined {
-    if (!conditions.some(isRange)) return undefined
+    const fields = conditions.some(isRange) ? fieldsOf(conditions) : undefined
+    // With a condition on rows of another collection, SQLite may begin with that one.
+    if (fields === undefined) return undefined
     for (const index of this.#indexesOf(collection)) {
-      const served = servedBy(index, collection, conditions)
-      if (!served.some(isRange)) continue
+      const served = servedBy(index, collection, { conditions, fields })
+      if (served.length === 0) continue
       const found = rangedRead(collection, read, { index: index.name, served })
       if (this.#isUsable(found) && this.#findsFew(collection, found)) return found
     }
@@ -97,35 +100,45 @@ export class RangeIndexes {
   }
 }
 
-const ranges: ReadonlySet<Condition['is']> = new Set(['lt', 'lte', 'gt', 'gte', 'startsWith'])
+const lower: ReadonlySet<Condition['is']> = new Set(['gt', 'gte', 'startsWith'])
+const upper: ReadonlySet<Condition['is']> = new Set(['lt', 'lte', 'startsWith'])
 
 function isRange({ is }: Condition): boolean {
-  return ranges.has(is)
+  return lower.has(is) || upper.has(is)
 }
 
-/** Returns whether a condition is a value or a range of a column. */
-function isOn(
-  condition: Condition,
-  collection: PublishedCollection,
-  column: string | null,
-): boolean {
-  if (column === null || !('field' in condition)) return false
-  if (condition.is !== 'equal' && !isRange(condition)) return false
-  return folded(fieldOf(collection, condition.field).column) === folded(column)
+/** Returns whether conditions are one range: of two upper ends, SQLite may begin with the one that finds more. */
+function areOneRange(conditions: readonly Condition[]): boolean {
+  const atMostOne = (ends: typeof lower): boolean =>
+    conditions.filter(({ is }) => ends.has(is)).length <= 1
+  return conditions.every(isRange) && atMostOne(lower) && atMostOne(upper)
 }
 
-/** Returns the conditions that an index serves: the equal values of its first columns, and ranges of the next one. */
+interface GivenConditions {
+  readonly conditions: readonly Condition[]
+  /** The fields of all of them, also of those within others. */
+  readonly fields: readonly string[]
+}
+
+/**
+ * Returns the conditions that an index serves: the equal values of its first columns, and the range of the next one. Empty if
+ * there is no range, or if another condition on these columns could find more rows.
+ */
 function servedBy(
   { columns }: SqliteIndex,
   collection: PublishedCollection,
-  conditions: readonly Condition[],
+  { conditions, fields }: GivenConditions,
 ): readonly Condition[] {
   const served: Condition[] = []
   for (const { name } of columns) {
-    const own = conditions.filter((one) => isOn(one, collection, name))
-    const equal = own.filter(({ is }) => is === 'equal')
-    if (equal.length === 0) return [...served, ...own]
-    served.push(...equal)
+    const isOwn = (field: string): boolean =>
+      name !== null && folded(fieldOf(collection, field).column) === folded(name)
+    const own = conditions.filter((one) => 'field' in one && isOwn(one.field))
+    const [first, ...others] = own
+    if (first === undefined || fields.filter(isOwn).length > own.length) return []
+    if (areOneRange(own)) return [...served, ...own]
+    if (first.is !== 'equal' || others.length > 0) return []
+    served.push(first)
   }
-  return served
+  return []
 }
