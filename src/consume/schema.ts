@@ -1,7 +1,7 @@
 import { requirePlainObject, requirePlainPrototype } from '../checks/plain-object.ts'
 import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js'
 import { isJsonNumber } from '../protocol/json-number.ts'
-import { shownPath } from './connection/json-pointer.ts'
+import { shownPath } from '../protocol/json-pointer.ts'
 import { keysOf } from './json-path.ts'
 
 /**

@@ -4,7 +4,7 @@ import { requirePlainJson } from '../checks/plain-object.ts'
 import type { RequestHandler, ServiceRequest } from '../request/request.ts'
 import type { Envelope } from '../protocol/envelope.ts'
 import type { Json } from '../protocol/json.ts'
-import { placeWithoutJson, stringifyJson } from '../protocol/json-text.ts'
+import { lossInJson, stringifyJson } from '../protocol/json-text.ts'
 import { pathRoot } from '../protocol/names.ts'
 import { bodyTooLarge } from './read.ts'
 
@@ -139,10 +139,7 @@ function queryText(query: TestRequest['query'] = ''): string {
 function bytesOf(body: unknown): Uint8Array {
   if (body instanceof Uint8Array) return body
   requirePlainJson('The body', body, 'the test client')
-  const place = placeWithoutJson(body)
-  if (place !== undefined)
-    throw new TypeError(
-      `The body has, at /${place.join('/')}, a number that is not finite or an invalid date`,
-    )
+  const loss = lossInJson(body)
+  if (loss !== undefined) throw new TypeError(`The body ${loss}`)
   return new TextEncoder().encode(typeof body === 'string' ? body : stringifyJson(body))
 }

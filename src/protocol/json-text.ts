@@ -1,5 +1,6 @@
 import { compactJson, depthOf, endOfString } from './json-scan.ts'
 import { isJsonNumber } from './json-number.ts'
+import { shownPath } from './json-pointer.ts'
 import {
   maxLevels,
   parseExactly,
@@ -32,10 +33,17 @@ export function stringifyJson(value: unknown): string | undefined {
 }
 
 /**
- * Returns the place of the first value that {@link stringifyJson} writes as null, because JSON does not have it: a number
- * that is not finite, or an invalid date. Undefined if there is none. The value must have a JSON text.
+ * Says where a value has a number that is not finite or an invalid date, which {@link stringifyJson} writes as null:
+ * what follows its name in a message. Undefined if there is none. The value must have a JSON text.
  */
-export function placeWithoutJson(value: unknown): readonly (string | number)[] | undefined {
+export function lossInJson(value: unknown): string | undefined {
+  const place = placeWithoutJson(value)
+  if (place === undefined) return undefined
+  const where = place.length === 0 ? 'is' : `has, at ${shownPath(place)},`
+  return `${where} a number that is not finite or an invalid date`
+}
+
+function placeWithoutJson(value: unknown): readonly (string | number)[] | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : []
   if (typeof value !== 'object' || value === null || isJsonNumber(value)) return undefined
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? [] : undefined

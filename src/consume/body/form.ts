@@ -1,6 +1,5 @@
 import { isJsonNumber } from '../../protocol/json-number.ts'
-import { placeWithoutJson, stringifyJson } from '../../protocol/json-text.ts'
-import { shownPath } from '../connection/json-pointer.ts'
+import { lossInJson, stringifyJson } from '../../protocol/json-text.ts'
 import { hasFile } from './file.ts'
 import type { Pair } from '../parameters.ts'
 
@@ -126,12 +125,4 @@ export function jsonText(value: unknown): string {
   const loss = lossInJson(value)
   if (loss !== undefined) throw new FormError(loss)
   return text
-}
-
-/** Says which value JSON would write as null; undefined if there is none. The value must have a JSON text. */
-export function lossInJson(value: unknown): string | undefined {
-  const place = placeWithoutJson(value)
-  if (place === undefined) return undefined
-  const where = place.length === 0 ? 'is' : `has, at ${shownPath(place)},`
-  return `${where} a number that is not finite or an invalid date`
 }

@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../checks/plain-object.ts'
 import type { BodyStream, RequestBody } from '../call.ts'
-import { shownPath } from '../connection/json-pointer.ts'
+import { shownPath } from '../../protocol/json-pointer.ts'
 import { heldBytes, isFile, isRereadable, readFile, type FilePart } from './file.ts'
 import { FormError, formPairs, jsonText, type FormStyle } from './form.ts'
 import { bodyKind, charsetOf, isTextType } from './media-type.ts'

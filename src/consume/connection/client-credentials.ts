@@ -168,7 +168,7 @@ async function bounded(response: Response): Promise<Response> {
 }
 
 /**
- * Returns the members of a token response as RFC 6749 has them; undefined if it is no JSON object. Some servers send null
+ * Returns the members of a token response as RFC 6749 has them; undefined if it is not a JSON object. Some servers send null
  * for what is absent, or no type of the token, or JSON with the type of other text.
  */
 function membersOf(bytes: Uint8Array): object | undefined {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { countMembers, endOfNumber, endOfString, isDigit } from '../../protocol/json-scan.ts'
 import { parseJson as parseExactly } from '../../protocol/json-text.ts'
-import { pointerAt } from './json-pointer.ts'
+import { pointerAt } from '../../protocol/json-pointer.ts'
 
 /** The limits of JSON text. */
 export interface JsonLimits {

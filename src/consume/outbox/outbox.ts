@@ -3,7 +3,7 @@ import { text, wholeNumber } from '../../checks/option-shapes.ts'
 import { suggestion } from '../../checks/nearest-name.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { requirePlainJson } from '../../checks/plain-object.ts'
-import { stringifyJson } from '../../protocol/json-text.ts'
+import { lossInJson, stringifyJson } from '../../protocol/json-text.ts'
 import {
   administeredPart,
   servicePart,
@@ -20,7 +20,6 @@ import {
   retryDelivery,
   type ListOptions,
 } from './administration.ts'
-import { lossInJson } from '../body/form.ts'
 import { isIdempotencyKey } from '../connection/prepare-request.ts'
 import { deliveryStates, outboxCollections } from './collections.ts'
 import type { Delivery, DeliveryDetails } from './delivery.ts'

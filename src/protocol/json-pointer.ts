@@ -1,4 +1,4 @@
-import { endOfString } from '../../protocol/json-scan.ts'
+import { endOfString } from './json-scan.ts'
 
 /**
  * Returns the JSON Pointer of the value that begins at an index of valid JSON text, such as `/orders/0/id`, for an error
