@@ -5,8 +5,10 @@ import { indexesOf, type SqliteIndex } from '../../../schema/sqlite/read.ts'
 import type { Condition, StorageQuery } from '../../adapter.ts'
 import { fieldOf } from '../../sql/conditions.ts'
 import { fieldsOf } from '../../sql/value-plans.ts'
-import { rowsOf, type Connection } from '../connection/connection.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { StatementText } from '../statements/statements.ts'
 import { rangedRead, type FoundRead, type PageRead } from './page-read.ts'
+import { planSteps } from './read-place.ts'
 import type { ReadSession } from './read-session.ts'
 
 // Clients choose conditions, so the number of probes is otherwise unbounded.
@@ -70,7 +72,7 @@ export class RangeIndexes {
   #isUsable({ probe, probeText }: FoundRead): boolean {
     const known = this.#usable.get(probe)
     if (known !== undefined) return known
-    const steps = this.#planOf(probeText())
+    const steps = this.#stepsOf(probeText())
     // Another program may have dropped the index, or locked the file.
     if (steps === undefined) return false
     const isUsable = steps.some((step) => /^SEARCH t USING .*[<>]\?/.test(step))
@@ -78,11 +80,9 @@ export class RangeIndexes {
     return isUsable
   }
 
-  #planOf({ sql, slots }: ReturnType<FoundRead['probeText']>): readonly string[] | undefined {
-    const unbound = slots.map(() => null)
+  #stepsOf(probe: StatementText): readonly string[] | undefined {
     try {
-      const rows = rowsOf(this.#connection, `explain query plan ${sql}`, unbound)
-      return rows.map(([, , , step]) => String(step))
+      return planSteps(this.#connection, probe)
     } catch (error) {
       // It has no plan with this index.
       return String(error).includes('no query solution') ? [] : undefined
@@ -121,8 +121,8 @@ interface GivenConditions {
 }
 
 /**
- * Returns the conditions that an index serves: the equal values of its first columns, and the range of the next one. Empty if
- * there is no range, or if another condition on these columns could find more rows.
+ * Returns the conditions that an index serves: the equal values of its first columns, and the range of the next one. Empty
+ * without a range, and if another condition on these columns could find more rows.
  */
 function servedBy(
   { columns }: SqliteIndex,

@@ -119,18 +119,12 @@ export class ReadPlaces {
     const known = this.#extents.get(key)
     if (known !== undefined) return known
     // What a view reads can't be seen in the plan of a statement. Only the time that it takes shows it.
+    const kind = read.page === undefined ? 'count' : 'page'
     const extent = this.#tables.has(collection)
-      ? this.#planned(read.text(read.page === undefined ? 'count' : 'page', { deep: false }), query)
+      ? extentOfPlan(planSteps(this.#connection, read.text(kind, { deep: false })), query)
       : 'matches'
     this.#extents.set(key, extent, bytesOf(key))
     return extent
-  }
-
-  #planned({ sql, slots }: StatementText, query: StorageQuery): Extent {
-    const unbound = slots.map(() => null)
-    const rows = rowsOf(this.#connection, `explain query plan ${sql}`, unbound)
-    const steps = rows.map(([, , , step]) => String(step))
-    return extentOfPlan(steps, query)
   }
 
   #isLarge(collection: PublishedCollection): boolean {
@@ -154,6 +148,16 @@ export class ReadPlaces {
     if (before === undefined || before.total <= maxSlowMilliseconds) return false
     return runtime.performanceNow() - before.at < slowFor
   }
+}
+
+/** Returns the steps of SQLite's plan for a statement, without values. */
+export function planSteps(
+  connection: Connection,
+  { sql, slots }: StatementText,
+): readonly string[] {
+  const unbound = slots.map(() => null)
+  const rows = rowsOf(connection, `explain query plan ${sql}`, unbound)
+  return rows.map(([, , , step]) => String(step))
 }
 
 function bytesOf(shape: string): number {
